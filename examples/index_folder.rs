@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let read = |path: Result<PathBuf, _>| path.and_then(|path| read_path(&path, &options));
     let documents = walk(&[folder], &WalkOptions::default()).into_iter().flat_map(|path| match read(path) {
         Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
-        Err(problem) => vec![Err((String::new(), problem.to_string()))],
+        Err(problem) => vec![Err(pipeline::Failure::new("", problem.to_string()))],
     });
     let report =
         pipeline::index_documents(store.as_mut(), documents, move |document| chunker.chunks(document), |_| {})?;

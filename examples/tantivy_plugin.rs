@@ -7,7 +7,7 @@
 //! cargo run -p pericope --example tantivy_plugin
 //! ```
 use pericope::api::{Chunk, Document};
-use pericope::index::pipeline::index_documents;
+use pericope::index::pipeline::{Failure, index_documents};
 use pericope::index::plugin::{ChunkingIndexWriter, FieldMap};
 use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;
@@ -66,7 +66,7 @@ fn main() -> Fallible<()> {
     // or many, cut on all cores; what cannot be read is reported and does not stop the rest:
     let more = [
         Ok(Document::from_sentences("bread.example/rye", &["Rye dough rests overnight.", "It wants a warm place."])),
-        Err(("bread.example/spelt".to_owned(), "404 not found".to_owned())),
+        Err(Failure::new("bread.example/spelt", "404 not found")),
     ];
     let report = index_documents(&mut writer, more, |document| Ok(chunk(document)), |_| {})?;
     assert_eq!(report.failures.len(), 1);

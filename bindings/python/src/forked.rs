@@ -60,6 +60,10 @@ impl SentenceEncoder for Encoder {
         self.encoder.count_tokens(text)
     }
 
+    fn texts_cut(&self) -> u64 {
+        self.encoder.texts_cut()
+    }
+
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         self.threads.run(|| self.encoder.encode(texts))
     }

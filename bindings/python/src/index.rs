@@ -1,24 +1,22 @@
 //! Documents into a store.
 
-use std::collections::{HashSet, VecDeque};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use pericope::api::{self, SegmentError};
-use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
-use pericope::read::{ReadError, ReadOptions, WalkOptions, read_each, walk};
+use pericope::index::pipeline::{Failure, Options, Progress, Report, index_documents_with};
 use pericope::segment::{Chunker, Limits};
-use pericope::store::{Destination, Finished, HEADING_TOKENS, RunSummary, StoreError};
+use pericope::store::{Destination, Finished, HEADING_TOKENS, Publication, RunSummary, StoreError};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyString};
+use pyo3::types::PyString;
 
 use crate::custom::{Raised, is_exit};
-use crate::document::{self, Document};
 use crate::embedder::Given;
-use crate::ending::{Call, exit};
 use crate::errors::{of_engine, of_store, usage};
+use crate::feed::Feed;
 use crate::forked;
 use crate::process::{Threads, detached};
 use crate::segmenter::{Counted, ForStore, Segmenter, tokenizer_beside};
@@ -39,13 +37,17 @@ pub struct IndexReport {
     empty: Vec<String>,
     /// What was left out, and why.
     failures: Vec<(String, String)>,
+    /// What was read in part, and what is missing.
+    incomplete: Vec<(String, String)>,
+    /// Ids of documents of the old store for whose sake a rebuild did not take its place.
+    lost: Vec<String>,
     /// Texts that were embedded; others were known.
     embedded: u64,
     /// Chunks whose end the embedder does not read.
     truncated: u64,
-    /// Documents in the store now.
+    /// Documents in the store that was written.
     total_documents: u64,
-    /// Chunks in the store now.
+    /// Chunks in the store that was written.
     total_chunks: u64,
 }
 
@@ -58,7 +60,7 @@ impl IndexReport {
 }
 
 /// Cuts documents and writes them into a store: a folder, or `qdrant://HOST:PORT/COLLECTION`. A document that is there
-/// already is replaced.
+/// already is replaced. A rebuild takes the place of the old store unless that would lose documents that could not be read.
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -112,12 +114,21 @@ pub fn index(
         return Err(error);
     }
     let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
+    let (incomplete, failures): (Vec<_>, Vec<_>) = failures.into_iter().partition(|failure| failure.in_part);
+    let told = |failures: Vec<Failure>| -> Vec<(String, String)> {
+        failures.into_iter().map(|failure| (failure.document, failure.reason)).collect()
+    };
     Ok(IndexReport {
         documents: progress.documents,
         chunks: progress.chunks,
         bytes: progress.bytes,
         empty,
-        failures: failures.into_iter().map(|failure| (failure.document, failure.reason)).collect(),
+        failures: told(failures),
+        incomplete: told(incomplete),
+        lost: match finished.publication {
+            Publication::KeptOld { lost } => lost,
+            Publication::InPlace | Publication::Published | Publication::Unfinished => Vec::new(),
+        },
         embedded: embedded.encoded,
         truncated,
         total_documents: finished.stats.documents,
@@ -152,7 +163,7 @@ fn write(
     cut: impl Fn(&api::Document) -> Result<Vec<api::Chunk>, SegmentError> + Send + Sync + 'static,
     interrupt: &Interrupt,
 ) -> Result<(Report, Finished), StoreError> {
-    let reading = feed.raised.clone();
+    let (reading, missed) = (feed.raised.clone(), feed.missed());
     let options = Options { stop: Arc::clone(&interrupt.stop), ..Options::default() };
     let progress = |_: &Progress| {
         if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
@@ -162,9 +173,11 @@ fn write(
     let report = index_documents_with(store.as_mut(), feed, cut, &options, progress)?;
     // Documents that did not come are lacking: a store that was built anew is not to take the place of the old one.
     let interrupted = report.interrupted || reading.holds();
-    let (embedded, truncated) = (report.embedded, report.truncated);
-    let summary = RunSummary { interrupted, embedded, truncated, ..RunSummary::default() };
-    let finished = store.finish(&summary)?;
+    let missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed: HashSet<String> = report.failed.iter().filter(|name| !missed.is_gone(name)).cloned().collect();
+    let unseen = |document: &str| missed.may_hold(document);
+    let unseen: Option<&(dyn Fn(&str) -> bool + Sync)> = if missed.is_empty() { None } else { Some(&unseen) };
+    let finished = store.finish(&RunSummary { interrupted, failed: Some(&failed), unseen, ..report.summary() })?;
     Ok((report, finished))
 }
 
@@ -213,119 +226,4 @@ fn segmenter_of<'py>(
     };
     let counted = Counted { limits: Limits::default(), tokenizer: Some(tokenizer), store: Some(store) };
     Bound::new(given.py(), Segmenter::made(given.py(), given, counted, None, Vec::new(), offline)?)
-}
-
-/// Documents from Python: documents as they are, and paths of files and folders, which are read here.
-struct Feed {
-    given: Option<Py<PyIterator>>,
-    paths: VecDeque<Result<PathBuf, (String, String)>>,
-    ready: VecDeque<Result<api::Document, (String, String)>>,
-    options: ReadOptions,
-    /// The ids of documents that came.
-    ids: HashSet<String>,
-    raised: Raised,
-}
-
-impl Feed {
-    fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = given.py();
-        // One document, or one path, is a list of one.
-        let is_path = given.is_instance_of::<PyString>() || given.hasattr("__fspath__")?;
-        let alone = is_path || given.is_instance_of::<Document>();
-        let given = if alone { PyList::new(py, [given])?.try_iter()? } else { given.try_iter()? };
-        Ok(Self {
-            given: Some(given.unbind()),
-            paths: VecDeque::new(),
-            ready: VecDeque::new(),
-            options: document::options(py, None),
-            ids: HashSet::new(),
-            raised: Raised::of_one_call(),
-        })
-    }
-
-    /// Gives a document, unless one of its id was given: a store holds one document of an id.
-    fn give(&mut self, document: api::Document) {
-        if self.ids.contains(&document.id) {
-            let problem = "a document of this id was given before in the same call: it was left out".to_owned();
-            self.ready.push_back(Err((document.id, problem)));
-        } else {
-            self.ids.insert(document.id.clone());
-            self.ready.push_back(Ok(document));
-        }
-    }
-
-    /// Gives the documents of a file.
-    fn read(&mut self, path: &Path) {
-        let mut found = Vec::new();
-        read_each(path, &self.options, &mut |read| found.push(read));
-        for read in found {
-            match read {
-                Ok(document) => self.give(document),
-                Err(error) => self.ready.push_back(Err((path.display().to_string(), error.to_string()))),
-            }
-        }
-    }
-
-    /// Takes the next of what was given; false where nothing more comes.
-    fn take(&mut self) -> bool {
-        let Some(given) = &self.given else { return false };
-        let ask = |py: Python<'_>| {
-            let Some(next) = given.bind(py).clone().next() else { return Ok(None) };
-            let next = next?;
-            if let Ok(document) = next.cast::<Document>() {
-                let document = &document.get().inner;
-                if document.id.is_empty() {
-                    return Err(usage(
-                        "a document without an id, by which an index knows it: Document(text, id=...) names it",
-                    ));
-                }
-                return Ok(Some(Taken::Document(Arc::clone(document))));
-            }
-            let path = next.extract::<PathBuf>().map_err(|_| {
-                let name = next.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-                usage(format!(
-                    "documents are Documents and paths, not {name}: Document(text, id=...) makes one of a text"
-                ))
-            })?;
-            Ok::<_, PyErr>(Some(Taken::Path(path)))
-        };
-        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or_else(|| Err(exit()));
-        match taken {
-            Ok(Some(Taken::Document(document))) => self.give(document.as_ref().clone()),
-            Ok(Some(Taken::Path(path))) => {
-                let found = walk(&[&path], &WalkOptions::default());
-                let named = |error: ReadError| (path.display().to_string(), error.to_string());
-                self.paths.extend(found.into_iter().map(|found| found.map_err(named)));
-            }
-            Ok(None) => self.given = None,
-            Err(error) => {
-                self.raised.hold(error);
-                self.given = None;
-            }
-        }
-        true
-    }
-}
-
-enum Taken {
-    Document(Arc<api::Document>),
-    Path(PathBuf),
-}
-
-impl Iterator for Feed {
-    type Item = Result<api::Document, (String, String)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(document) = self.ready.pop_front() {
-                return Some(document);
-            }
-            match self.paths.pop_front() {
-                Some(Ok(path)) => self.read(&path),
-                Some(Err(failure)) => self.ready.push_back(Err(failure)),
-                None if !self.take() => return None,
-                None => {}
-            }
-        }
-    }
 }

@@ -11,6 +11,7 @@ mod embedder;
 mod ending;
 mod errors;
 mod evaluate;
+mod feed;
 mod forked;
 mod index;
 mod json;

@@ -146,10 +146,39 @@ def test_a_rebuild_that_fails_leaves_the_old_index(
     for index in (before, pericope.open(place)):
         assert index.documents == 5 and not index.search("new")
         assert {hit.document for hit in index.search("old", k=9)} == set("01234")
-    # One that does not fail takes its place.
-    documents_now = [pericope.Document("New.", id="new"), pericope.Document("Newer.", id="newer")]
-    assert pericope.index(documents_now, place, segmenter="sentence", rebuild=True).total_documents == 2
-    assert not pericope.open(place).search("old")
+    # One that does not fail takes its place, without what the failed one had.
+    report = pericope.index(pericope.Document("Newer.", id="newer"), place, segmenter="sentence", rebuild=True)
+    assert (report.total_documents, report.lost) == (1, [])
+    index = pericope.open(place)
+    assert index.search("newer") and not index.search("new") and not index.search("old")
+
+
+def test_a_rebuild_that_would_lose_documents_leaves_the_old_index(tmp_path: pathlib.Path) -> None:
+    place, page = tmp_path / "i", tmp_path / "page.md"
+
+    def picky(document: pericope.Document) -> pericope.Boundaries:
+        if "storm" in document.text:
+            raise ValueError("not today")
+        return pericope.Boundaries([])
+
+    def rebuild(*documents: pericope.Document) -> pericope.IndexReport:
+        return pericope.index([page, *documents], place, segmenter=picky, rebuild=True)
+
+    sea, sun = pericope.Document("The sea.", id="sea"), pericope.Document("The sun.", id="sun")
+    page.write_text("The moon.\n")
+    assert rebuild(sea, pericope.Document("The lake.", id="lake")).lost == []
+    # A file that cannot be read, and a document that cannot be cut. What is not given is no loss.
+    page.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    report = rebuild(pericope.Document("The storm.", id="sea"), sun)
+    assert report.lost == sorted([str(page), "sea"]) and len(report.failures) == 2
+    index = pericope.open(place)
+    assert index.search("moon") and index.search("lake") and not index.search("sun")
+    # A file that is not there any more is no loss either.
+    page.unlink()
+    report = rebuild(sea, sun)
+    assert (report.lost, report.total_documents, len(report.failures)) == ([], 2, 1)
+    index = pericope.open(place)
+    assert index.search("sun") and index.search("sea") and not index.search("moon")
 
 
 def test_vectors(tmp_path: pathlib.Path, minilm: pericope.Embedder) -> None:

@@ -120,6 +120,12 @@ pub trait SentenceEncoder: Send + Sync {
         None
     }
 
+    /// The number of texts so far of which the vector stands for the beginning alone, where only whoever computes it knows how
+    /// much is read: 0 by default, where [`max_tokens`](SentenceEncoder::max_tokens) tells.
+    fn texts_cut(&self) -> u64 {
+        0
+    }
+
     /// Returns one vector of L2 norm 1 a text, in order: that of a passage, where the model tells passages from queries. The
     /// same texts give the same bits for every thread count, and a text's vector does not depend on the texts beside it
     /// (beyond the last bits of a float).

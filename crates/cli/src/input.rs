@@ -5,6 +5,7 @@ mod folders;
 mod indexes;
 
 use std::io::Read;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub enum LeftOut {
     Empty(String),
     /// What cannot be read, and why.
     Bad(String),
+    /// A file of which a part is missing, and why. The rest of it is a document.
+    InPart(String),
 }
 
 impl LeftOut {
@@ -52,6 +55,8 @@ pub struct AllLeftOut {
     pub empty: Vec<String>,
     /// A line for each part that cannot be read.
     pub bad: Vec<String>,
+    /// A line for each file that was read in part.
+    pub in_part: Vec<String>,
 }
 
 impl AllLeftOut {
@@ -60,7 +65,39 @@ impl AllLeftOut {
         match one {
             LeftOut::Empty(name) => self.empty.push(name),
             LeftOut::Bad(problem) => self.bad.push(problem),
+            LeftOut::InPart(problem) => self.in_part.push(problem),
         }
+    }
+
+    /// Names what could not be read, or not in full; returns how much that is.
+    pub fn report(&self) -> Unread {
+        for problem in &self.in_part {
+            Line::styled(Style::Warning, "incomplete:").and(format_args!(" {}", name(problem))).tell();
+        }
+        Unread { left_out: report(&self.bad), in_part: self.in_part.len() }
+    }
+}
+
+/// How much of the input could not be read.
+#[derive(Clone, Copy, Default)]
+pub struct Unread {
+    /// Parts that gave no document.
+    pub left_out: usize,
+    /// Files that were read in part.
+    pub in_part: usize,
+}
+
+impl Unread {
+    /// Both together: what makes a command end with status 1.
+    pub fn total(self) -> usize {
+        self.left_out + self.in_part
+    }
+}
+
+impl AddAssign for Unread {
+    fn add_assign(&mut self, more: Self) {
+        self.left_out += more.left_out;
+        self.in_part += more.in_part;
     }
 }
 
@@ -265,6 +302,7 @@ fn with_text(read: Result<Document, ReadError>) -> Result<Document, LeftOut> {
         Ok(document) if document.has_text() => Ok(document),
         Ok(document) => Err(LeftOut::Empty(document.id)),
         Err(ReadError::Empty { path }) => Err(LeftOut::Empty(document_id(path))),
+        Err(error @ ReadError::InPart { .. }) => Err(LeftOut::InPart(error.to_string())),
         Err(error) => Err(LeftOut::Bad(error.to_string())),
     }
 }

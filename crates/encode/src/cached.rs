@@ -118,6 +118,10 @@ impl SentenceEncoder for CachedEncoder {
         self.inner.count_tokens(text)
     }
 
+    fn texts_cut(&self) -> u64 {
+        self.inner.texts_cut()
+    }
+
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         let dimension = self.dimension();
         let mut values = vec![0.0; texts.len() * dimension];

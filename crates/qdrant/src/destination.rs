@@ -93,11 +93,13 @@ impl QdrantDestination {
         })
     }
 
-    /// Removes the documents of an earlier, interrupted rebuild whose sources this run did not meet.
+    /// Removes what an earlier, interrupted rebuild had, and this run neither put again nor met the source of.
     fn remove_leftovers(&mut self, run: &RunSummary<'_>) -> Result<(), StoreError> {
-        let stays = |held: &Held| held.fresh || held.provenance.as_ref().is_some_and(|p| run.may_hold(&p.source));
+        let stays = |id: &str, held: &Held| {
+            held.fresh || run.may_hold(held.provenance.as_ref().map_or(id, |from| from.source.as_str()))
+        };
         let gone: Vec<String> =
-            self.documents.iter().filter(|(_, held)| !stays(held)).map(|(id, _)| id.clone()).collect();
+            self.documents.iter().filter(|(id, held)| !stays(id, held)).map(|(id, _)| id.clone()).collect();
         for id in gone {
             self.remove(&id)?;
         }
@@ -120,7 +122,8 @@ impl QdrantDestination {
         };
         let unread = stored.into_iter().filter(|(id, stored)| {
             let provenance = stored.origin.as_deref().and_then(Provenance::decode);
-            !self.documents.contains_key(id) && provenance.is_some_and(|p| run.missed(&p.source))
+            !self.documents.contains_key(id)
+                && run.missed(provenance.as_ref().map_or(id.as_str(), |from| from.source.as_str()))
         });
         Ok(unread.map(|(id, _)| id).collect())
     }

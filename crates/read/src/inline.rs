@@ -99,7 +99,8 @@ impl<'a> Inline<'a> {
 }
 
 impl Piece<'_> {
-    fn text<'s>(&'s self, source: &'s str) -> &'s str {
+    /// The text that it shows as.
+    pub(crate) fn text<'s>(&'s self, source: &'s str) -> &'s str {
         self.shown.as_deref().unwrap_or_else(|| self.span.of(source))
     }
 }

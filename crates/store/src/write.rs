@@ -109,9 +109,11 @@ pub struct RunSummary<'a> {
     pub interrupted: bool,
     /// The names of the sources that were met, read or not.
     pub met: Option<&'a HashSet<String>>,
-    /// The names of the sources of which some part failed.
+    /// The names of the sources of which some part failed, and the ids of the documents that came from no source and
+    /// failed.
     pub failed: Option<&'a HashSet<String>>,
-    /// Returns true for a source that may be there, in a place where nobody could look. `None` if all places were seen.
+    /// Returns true for a source, or a document of no source, that may be there, in a place where nobody could look. `None`
+    /// if all places were seen.
     pub unseen: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
     /// The effort that embedding took, for the statistics.
     pub embedded: EmbedCounts,
@@ -120,13 +122,15 @@ pub struct RunSummary<'a> {
 }
 
 impl RunSummary<'_> {
-    /// Returns true if the run met the source, or could not look for it.
+    /// Returns true if the run met the source, or could not read or look for it. A document of no source is named by its
+    /// id.
     #[must_use]
     pub fn may_hold(&self, source: &str) -> bool {
-        self.met.is_some_and(|met| met.contains(source)) || self.unseen.is_some_and(|unseen| unseen(source))
+        self.met.is_some_and(|met| met.contains(source)) || self.missed(source)
     }
 
-    /// Returns true if the run could not read the source, or could not look for it.
+    /// Returns true if the run could not read the source, or could not look for it. A document of no source is named by its
+    /// id.
     #[must_use]
     pub fn missed(&self, source: &str) -> bool {
         self.failed.is_some_and(|failed| failed.contains(source)) || self.unseen.is_some_and(|unseen| unseen(source))

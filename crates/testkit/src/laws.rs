@@ -1,12 +1,13 @@
 //! The laws of stores.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod rebuilds;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use pericope_api::{Document, Span};
 use pericope_store::{
     ChunkId, Destination, DocumentHeader, Encoded, ErrorKind, Expand, Expansion, Filter, Freshness, Mode, Provenance,
-    Publication, Query, Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked,
-    prepare,
+    Query, Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked, prepare,
 };
 
 use crate::documents::{made_up, sentence_chunks};
@@ -40,7 +41,8 @@ pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
     another_encoder_is_refused(with_vectors);
     ranking_agrees_with_everything_made_of_it(with_vectors);
     documents_are_listed_with_their_chunks(with_vectors);
-    a_rebuild_takes_its_place_when_it_is_whole(with_vectors);
+    rebuilds::a_rebuild_takes_its_place_when_it_is_whole(with_vectors);
+    rebuilds::documents_of_no_source_are_known_by_their_ids(with_vectors);
     a_store_without_vectors_says_so(without);
 }
 
@@ -398,64 +400,6 @@ fn documents_are_listed_with_their_chunks(store: &dyn TestStore) {
         assert_eq!((chars.start, chars.end), (before.chars().count(), document.source[..chunk.end].chars().count()));
     }
     assert_eq!(reader.chunks_of("d0").unwrap(), []);
-}
-
-/// A run over these sources.
-fn run_over<'a>(met: &'a HashSet<String>, failed: &'a HashSet<String>) -> RunSummary<'a> {
-    RunSummary { met: Some(met), failed: Some(failed), ..RunSummary::default() }
-}
-
-/// Begins with what the law before left: documents `d00.md` to `d11.md`.
-fn a_rebuild_takes_its_place_when_it_is_whole(store: &dyn TestStore) {
-    let old = store.read();
-    let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<HashSet<String>>();
-    let listed = |reader: &dyn Retriever| -> Vec<String> {
-        reader.list("", None, 100).unwrap().into_iter().map(|one| one.id).collect()
-    };
-    let (a, b, none) = (made_up("d00.md", 31, 4), made_up("new.md", 32, 3), HashSet::new());
-
-    // Broken off, by the process or by its user: the old one serves.
-    for interrupted in [false, true] {
-        let mut writer = store.rebuild(true);
-        put(writer.as_mut(), &a);
-        put(writer.as_mut(), &made_up("left.md", 33, 2));
-        writer.commit().unwrap();
-        if interrupted {
-            let run = RunSummary { interrupted: true, ..run_over(&none, &none) };
-            assert_eq!(writer.finish(&run).unwrap().publication, Publication::Unfinished);
-        }
-        assert_eq!((listed(store.read().as_ref()).len(), store.read().chunks().unwrap()), (12, 120));
-        assert_eq!(old.refresh().unwrap(), Freshness::Same);
-    }
-
-    // Taken up. `d01.md` could not be read and would be lost; `left.md` is not there any more.
-    let mut writer = store.rebuild(true);
-    assert!(writer.known().unwrap().sources.contains_key("d00.md"), "what was done is known");
-    put(writer.as_mut(), &b);
-    let (met, failed) = (names(&["d00.md", "new.md", "d01.md"]), names(&["d01.md"]));
-    let kept = writer.finish(&run_over(&met, &failed)).unwrap().publication;
-    assert_eq!(kept, Publication::KeptOld { lost: vec!["d01.md".to_owned()] });
-    assert_eq!(listed(store.read().as_ref()).len(), 12);
-
-    // Now it can be read.
-    let mut writer = store.rebuild(true);
-    put(writer.as_mut(), &made_up("d01.md", 34, 5));
-    let finished = writer.finish(&run_over(&met, &none)).unwrap();
-    assert_eq!(finished.publication, Publication::Published);
-    assert_eq!((finished.stats.documents, finished.stats.chunks), (3, 12));
-    assert_eq!(old.refresh().unwrap(), Freshness::Replaced);
-    let new = reader(store);
-    assert_eq!(listed(new.as_ref()), ["d00.md", "d01.md", "new.md"]);
-    assert_eq!(contents(new.as_ref()), expected(&[&a, &made_up("d01.md", 34, 5), &b]));
-
-    // It is written like any other, and rebuilt again.
-    let mut writer = store.write(true);
-    assert!(writer.remove("new.md").unwrap());
-    writer.finish(&RunSummary::default()).unwrap();
-    let mut writer = store.rebuild(true);
-    put(writer.as_mut(), &b);
-    writer.finish(&run_over(&names(&["new.md"]), &none)).unwrap();
-    assert_eq!(contents(reader(store).as_ref()), expected(&[&b]));
 }
 
 fn a_store_without_vectors_says_so(store: &dyn TestStore) {

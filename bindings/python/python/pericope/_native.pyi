@@ -324,6 +324,12 @@ class IndexReport:
     def failures(self) -> list[tuple[str, str]]:
         """What was left out, by the id of its document or its path, and why."""
     @property
+    def incomplete(self) -> list[tuple[str, str]]:
+        """Files that were read in part, by their paths, and what of them is missing."""
+    @property
+    def lost(self) -> list[str]:
+        """Ids of documents of the old store that could not be read or cut this time: a rebuild did not take its place."""
+    @property
     def embedded(self) -> int:
         """Texts that were embedded; others were known."""
     @property
@@ -331,10 +337,10 @@ class IndexReport:
         """Chunks whose end the embedder does not read."""
     @property
     def total_documents(self) -> int:
-        """Documents in the store now."""
+        """Documents in the store that was written."""
     @property
     def total_chunks(self) -> int:
-        """Chunks in the store now."""
+        """Chunks in the store that was written."""
 
 def index(
     documents: Union[_Path, Document, Iterable[Union[_Path, Document]]],
@@ -353,7 +359,8 @@ def index(
     counts, and one without an id is refused. What cannot be read or cut is left out and named in the report. Without `embedder` the store is
     searched by words alone. Tokens are counted by the model that embeds, and a chunk has at most as many as it reads of a
     passage, and at most 512; a store that is there already keeps its tokenizer and its limit. A `Segmenter` counts with its own
-    tokenizer and keeps its own limit, however much the embedder reads.
+    tokenizer and keeps its own limit, however much the embedder reads. A rebuild takes the place of the old store unless
+    documents of that one could not be read or cut this time: they are `lost` in the report, and the old store stays.
     """
 
 @final

@@ -246,7 +246,7 @@ mod tests {
             match read {
                 Ok(_) => done += 1,
                 Err(LeftOut::Bad(problem)) => bad.push(problem),
-                Err(LeftOut::Empty(name)) => panic!("{name}"),
+                Err(LeftOut::Empty(name) | LeftOut::InPart(name)) => panic!("{name}"),
             }
             true
         };

@@ -48,4 +48,5 @@ fn texts_that_are_too_long_for_a_server_are_told_of() {
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.matches("is longer than the model reads, and its end is left out").count(), 1, "{said}");
+    assert!(said.contains("2 of 2 chunks are longer than openai:ok:4 reads"), "{said}");
 }

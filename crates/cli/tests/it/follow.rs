@@ -115,6 +115,28 @@ fn bad_input_is_named_counted_and_survived() {
 }
 
 #[test]
+fn a_file_that_is_read_in_part_is_indexed_and_named() {
+    let folder = folder_with(&[("good.md", "# Good\n\nFoxes dig dens.")]);
+    fs::write(folder.path().join("docs/part.pdf"), pericope_testkit::hostile::pdf::readable_in_part()).unwrap();
+    let missing = "incomplete: docs/part.pdf: page 1 of 1 could not be read in full: the parser gave up";
+    let output = index(folder.path(), &[]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(missing) && said.contains("1 of the inputs was read in part"), "{said}");
+    assert!(!said.contains("skipped") && !said.contains("left out"), "{said}");
+    let report = report(&output);
+    let counts = ["documents", "skipped", "incomplete"].map(|key| report[key].as_u64());
+    assert_eq!(counts, [Some(2), Some(0), Some(1)], "{report}");
+    assert_eq!(search(folder.path(), "readable", &["--mode", "bm25"])["hits"][0]["document"], "docs/part.pdf");
+
+    let segment = without_models(folder.path()).args(["segment", "docs", "--segmenter", "paragraph"]).output().unwrap();
+    let said = stderr(&segment);
+    assert_eq!(segment.status.code(), Some(1), "{said}");
+    assert!(said.contains(missing) && said.contains("1 of the inputs could not be read in full"), "{said}");
+    assert!(!said.contains("skipped") && !said.contains("could not be cut"), "{said}");
+}
+
+#[test]
 fn search_filters_groups_and_shows_neighbours() {
     let page =
         "# Pumps\n\nPrime the pump before use. Water rises.\n\n## Errors\n\nThe pump hums and stays dry. Bleed it.\n";

@@ -185,6 +185,31 @@ esac; done"#;
     assert!(problems.into_iter().all(|problem| problem.contains("status 1")), "{}", stderr(&again));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_retriever_that_is_missing_costs_no_earlier_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    experiment(root, "", "", true);
+    assert_eq!(run(root, &[]).status.code(), Some(0));
+    let before = items(root, "fixed");
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (spec, says) in [
+        ("command:no-such-program-anywhere".to_owned(), "cannot be started"),
+        ("command:/bin/sh no-such-script.sh".to_owned(), "ended before it answered"),
+        (format!("http://{nobody}/search"), "gave no answer"),
+    ] {
+        let tables = format!("[[retriever]]\nname = \"mine\"\nspec = \"{spec}\"\nretries = 0\n");
+        experiment(root, "", &tables, true);
+        let output = run(root, &[]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("retriever 'mine'") && said.contains(says), "{said}");
+        assert_eq!(items(root, "fixed"), before, "{spec}");
+        assert_eq!(summary(root)["questions"], 3, "{spec}");
+    }
+}
+
 #[test]
 fn wrong_retrievers_are_refused_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();

@@ -129,6 +129,13 @@ fn init_writes_what_it_was_told_and_git_ignores_the_index() {
         "{report}"
     );
     assert_eq!(found(root, "foxes"), ["README.md", "docs/guide/deep/b.md"]);
+    // Hits have the addresses that the service gives them, in groups too; those of an index that is named have none.
+    let by_day = ["search", "foxes sleep by day", "--json", "-k", "1"];
+    let address = "https://x.example/docs/guide/deep/b.md";
+    assert_eq!(json(&root.join("docs"), &by_day)["hits"][0]["url"], address);
+    assert_eq!(json(root, &[&by_day[..], &["--group"]].concat())["groups"][0]["hits"][0]["url"], address);
+    let named = json(root, &[&by_day[..], &["--in", ".pericope/index"]].concat());
+    assert!(named["hits"][0]["rank"] == 1 && named["hits"][0].get("url").is_none(), "{named}");
     let ignored = fs::read_to_string(root.join(".pericope/.gitignore")).unwrap();
     assert!(ignored.lines().any(|line| line == "*") && ignored.lines().any(|line| line == "!pericope.toml"));
     // What is there stays.

@@ -69,6 +69,10 @@ impl SentenceEncoder for Prompted {
         self.inner.count_tokens(&format!("{}{text}", self.prompts.passage))
     }
 
+    fn texts_cut(&self) -> u64 {
+        self.inner.texts_cut()
+    }
+
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         self.run(&self.prompts.passage, texts)
     }

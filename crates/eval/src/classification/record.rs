@@ -37,8 +37,9 @@ pub struct ClassificationSummary {
     /// Paired comparisons of two chunkers on the test documents; the primary ones come first. Mode and `k` have no meaning, `n`
     /// counts documents once a training.
     pub comparisons: Vec<Comparison>,
-    /// Which chunker to take, and how sure that is; absent where there was nothing to test on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Which chunker to take, and how sure that is; null where there was nothing to test on, and absent there in runs of older
+    /// versions.
+    #[serde(default)]
     pub verdict: Option<Verdict>,
     /// Figures of others, x 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

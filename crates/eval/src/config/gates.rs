@@ -447,6 +447,16 @@ mod tests {
     }
 
     #[test]
+    fn a_hook_may_stand_in_the_environment() {
+        for url in ["${HOOK}", "https://${HOST}/x", "https://hooks.example/${HOOK:-none}", "HTTP://127.0.0.1:1/x"] {
+            gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\nwebhook = \"{url}\"")).unwrap();
+        }
+        // What stands there may be a secret.
+        let table = "metric = \"iou\"\nmin = 0.1\n[nightly]\nwebhook = \"hush.example/hush\"";
+        assert!(!gate(table).unwrap_err().contains("hush"));
+    }
+
+    #[test]
     fn the_nightly_table_is_read() {
         let read = gate("metric = \"iou\"\nmin = 0.1\n[nightly]\nkeep = 5\nbaseline = \"first\"").unwrap();
         assert_eq!((read.nightly.keep, read.nightly.baseline), (5, Some(super::super::Baseline::First)));
@@ -464,6 +474,11 @@ mod tests {
             ("url = \"https:///nights/\"", "nightly.url is no address"),
             ("url = \"//ci.example/nights/\"", "nightly.url is no address"),
             ("url = \"https://ci.example/\\\"onclick=\"", "nightly.url is no address"),
+            ("webhook = \"notaurl\"", "nightly.webhook is no address: it begins with https:// or http://"),
+            ("webhook = \"\"", "nightly.webhook is no address"),
+            ("webhook = \"ftp://ci.example/x\"", "nightly.webhook is no address"),
+            ("webhook = \"https://:80/x\"", "nightly.webhook is no address"),
+            ("webhook = \"https://ci.example/a b\"", "nightly.webhook is no address"),
         ] {
             let problem = gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\n{keys}")).unwrap_err();
             assert!(problem.contains(&word.replace('\\', "")), "{keys}: {problem}");

@@ -144,10 +144,30 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), String> {
                 .into(),
         );
     }
+    if settings.webhook.as_deref().is_some_and(|url| !may_be_called(url)) {
+        // Nor is this one: hooks are addresses that whoever knows them may call.
+        return Err(
+            "nightly.webhook is no address: it begins with https:// or http://, names a host and holds no blanks; \
+                    a variable may stand for all of it or for parts, as in https://HOST/${VAR}"
+                .into(),
+        );
+    }
     for (i, gate) in experiment.gates.iter().enumerate() {
         gate.check(experiment).map_err(|problem| format!("[[gate]] number {}: {problem}", i + 1))?;
     }
     Ok(())
+}
+
+/// True for an address that a request can be sent to, as far as that is known before its variables are expanded.
+fn may_be_called(url: &str) -> bool {
+    if url.starts_with("${") {
+        return true;
+    }
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        && !rest.is_empty()
+        && !rest.starts_with(['/', ':', '?', '#'])
+        && !rest.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 /// True for an address that can stand in a link as it is.

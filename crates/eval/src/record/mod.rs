@@ -61,8 +61,9 @@ pub struct Summary {
     pub cells: Vec<Cell>,
     /// Paired comparisons of two chunkers; the primary ones come first.
     pub comparisons: Vec<Comparison>,
-    /// Which chunker to take, and how sure that is; absent where nothing was compared, and in runs of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Which chunker to take, and how sure that is; null where nothing was compared, and absent there in runs of older
+    /// versions.
+    #[serde(default)]
     pub verdict: Option<Verdict>,
     /// How a budget of tokens ends, where there is one; absent in runs of versions that knew `whole` alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,9 +168,9 @@ pub struct Comparison {
     /// Two-sided p-value of the paired permutation test.
     #[serde(deserialize_with = "null_as_nan")]
     pub p: f64,
-    /// The same after Holm's correction over the primary family; absent for exploratory comparisons. (Runs of older
-    /// versions corrected over all comparisons by the same metric.)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The same after Holm's correction over the primary family; null for exploratory comparisons, and absent there in runs
+    /// of older versions. (Still older ones corrected over all comparisons by the same metric.)
+    #[serde(default)]
     pub p_holm: Option<f64>,
     /// Questions on which a scores higher.
     pub wins: usize,
@@ -262,6 +263,18 @@ mod tests {
     use super::{Cell, Comparison, Cutoff, Item, Metric, Status, Summary};
 
     #[test]
+    fn what_there_is_none_of_is_null_or_absent() {
+        let comparison = Comparison { cutoff: Cutoff::K(1), metric: Metric::named(""), ..Comparison::default() };
+        let summary = Summary { comparisons: vec![comparison], ..Summary::default() };
+        let mut json = serde_json::to_value(&summary).unwrap();
+        assert!(json.get("verdict").unwrap().is_null() && json["comparisons"][0].get("p_holm").unwrap().is_null());
+        assert_eq!(serde_json::from_value::<Summary>(json.clone()).unwrap(), summary);
+        json.as_object_mut().unwrap().remove("verdict");
+        json["comparisons"][0].as_object_mut().unwrap().remove("p_holm");
+        assert_eq!(serde_json::from_value::<Summary>(json).unwrap(), summary);
+    }
+
+    #[test]
     fn field_names_are_those_of_the_format() {
         let summary = Summary {
             chunkers: vec![Default::default()],
@@ -285,7 +298,7 @@ mod tests {
                 r#""metrics":{}}],"#,
                 r#""comparisons":[{"a":"","b":"","mode":"","k":null,"token_budget":512,"metric":"","n":0,"#,
                 r#""difference":0.0,"low":0.0,"high":0.0,"p":0.0,"p_holm":0.0,"wins":0,"ties":0,"losses":0,"#,
-                r#""detectable":0.0}]}"#
+                r#""detectable":0.0}],"verdict":null}"#
             )
         );
         assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);

@@ -55,6 +55,11 @@ pub(super) fn with_calls(place: &str, config: &RetrieverConfig) -> String {
 }
 
 impl PassageFinder for Searched {
+    fn check(&self, query: &Query<'_>) -> Result<(), String> {
+        let Some(vector) = query.vector else { return Ok(()) };
+        self.collection.nearest(vector, query.k).map(drop).map_err(|error| error.to_string())
+    }
+
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {
         let vector = query.vector.ok_or_else(|| Missing::Run("a collection is searched by vectors".into()))?;
         let start = Instant::now();

@@ -17,12 +17,10 @@ impl Asking {
             ProgramLimits { time: timeout, setting: "timeout_seconds", answer: MOST, ..ProgramLimits::default() };
         Program::new(words, limits).map(Self).map_err(|error| error.to_string())
     }
-}
 
-impl PassageFinder for Asking {
-    fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {
+    /// The answer of the program; what it says that failed is in the answer.
+    fn ask(&self, query: &Query<'_>) -> Result<Result<Reply, Missing>, ProgramError> {
         let line = json!({"question": query.question, "k": query.k}).to_string();
-        let start = Instant::now();
         let read = |answer: &str| {
             let start: String = answer.chars().take(80).collect();
             let value = serde_json::from_str(answer).map_err(|error| {
@@ -38,7 +36,23 @@ impl PassageFinder for Asking {
                 Ok(reply) => Ok(Ok(reply)),
             }
         };
-        let reply = self.0.ask(&line, read).map_err(|error| match error {
+        self.0.ask(&line, read)
+    }
+}
+
+impl PassageFinder for Asking {
+    fn check(&self, query: &Query<'_>) -> Result<(), String> {
+        match self.ask(query) {
+            Err(error @ (ProgramError::NotStarted { .. } | ProgramError::Ended { .. } | ProgramError::Interrupted)) => {
+                Err(error.to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {
+        let start = Instant::now();
+        let reply = self.ask(query).map_err(|error| match error {
             ProgramError::GivenUp { .. } | ProgramError::Interrupted => Missing::Run(error.to_string()),
             other => Missing::Item(other.to_string()),
         })??;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pericope_llm::{JsonService, LlmError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::NoReply;
 use super::{MOST, PassageFinder, Query, Reply};
@@ -21,14 +21,25 @@ impl Service {
 }
 
 impl PassageFinder for Service {
+    fn check(&self, query: &Query<'_>) -> Result<(), String> {
+        match self.0.ask(&body(query)) {
+            Err(error) if error.aborts_run() || matches!(error, LlmError::Unavailable { .. }) => Err(error.to_string()),
+            _ => Ok(()),
+        }
+    }
+
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {
-        let asked = self.0.ask(&json!({"question": query.question, "k": query.k})).map_err(missing)?;
+        let asked = self.0.ask(&body(query)).map_err(missing)?;
         let reply = Reply::read(asked.body).map_err(|error| match error {
             NoReply::Form(problem) => Missing::Item(problem),
             NoReply::Failed(problem) => Missing::Item(format!("the service says: {problem}")),
         })?;
         Ok((reply, asked.latency))
     }
+}
+
+fn body(query: &Query<'_>) -> Value {
+    json!({"question": query.question, "k": query.k})
 }
 
 fn missing(error: LlmError) -> Missing {

@@ -48,6 +48,15 @@ pub(crate) struct Reading<'a> {
 pub(crate) trait PassageFinder {
     /// What it finds, best first, and how long the answer took.
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing>;
+
+    /// Whether it can be asked at all, by a question whose answer is thrown away. What it says of that question is no matter;
+    /// what cannot be missing is not asked.
+    ///
+    /// # Errors
+    /// In words, where a program cannot be started or a server does not answer.
+    fn check(&self, _query: &Query<'_>) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Opens what a configuration names.

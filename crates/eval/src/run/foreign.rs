@@ -75,9 +75,11 @@ pub(super) fn ask(
     Ok(Asked { cut, ranking, answers, row: RetrieverRow { passages: hits, unplaced } })
 }
 
-/// Whether a retriever can be opened; what it would read of the documents is not read.
-pub(super) fn check(config: &RetrieverConfig, setup: &Setup<'_>) -> Result<(), RunError> {
-    open(config, &[], setup).map(drop)
+/// Whether a retriever can be opened, and asked where a question is given; what it would read of the documents is not read.
+pub(super) fn check(config: &RetrieverConfig, setup: &Setup<'_>, query: Option<&Query<'_>>) -> Result<(), RunError> {
+    let finder = open(config, &[], setup)?;
+    let asked = query.map_or(Ok(()), |query| finder.check(query));
+    asked.map_err(|problem| RunError::Stopped(format!("{}; what the folder holds stays", named(config, &problem))))
 }
 
 fn open<'a>(

@@ -301,8 +301,9 @@ fn measure(
     let retrievers = experiment.all_retrievers();
     // What an earlier run wrote stays until it is sure that this one can begin.
     let begin = || {
+        let is_to_clear = !goes_on && folder.record().exists();
         for config in retrievers.iter().filter(|config| done.row(&config.name).is_none()) {
-            foreign::check(config, setup)?;
+            runner.check_retriever(config, is_to_clear)?;
         }
         if !goes_on {
             resume::clear(folder)?;

@@ -23,6 +23,7 @@ use crate::data::Question;
 use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
 use crate::record::{AnswerTime, Cell, ChunkerRow, Item, QueryTimes, Status};
+use crate::retriever::Query;
 
 /// What all chunkers are measured with.
 pub(super) struct Runner<'a> {
@@ -163,6 +164,17 @@ impl<'a> Runner<'a> {
             self.shared.push(Searched { chunks, reads, rankings: rankings.clone(), built });
         }
         Ok((rankings, built))
+    }
+
+    /// Whether a retriever of others can be opened; with `ask`, also whether it answers, by the first question.
+    pub(super) fn check_retriever(&self, config: &RetrieverConfig, ask: bool) -> Result<(), RunError> {
+        let first = self.corpus.set.questions.first().filter(|_| ask);
+        let query = first.map(|question| Query {
+            question: &question.text,
+            k: foreign_depth(&self.cutoffs),
+            vector: self.vectors.as_ref().map(|vectors| vectors.row(0)),
+        });
+        foreign::check(config, self.setup, query.as_ref())
     }
 
     /// Asks a retriever of others and measures what it finds as a chunker's is, under every mode: its ranking does not depend on them.

@@ -7,6 +7,7 @@
 
 mod indexed;
 mod stale;
+mod sums;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -15,11 +16,11 @@ use std::path::{Path, PathBuf};
 use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
-use twox_hash::XxHash3_64;
 use uuid::Uuid;
 
 pub(crate) use self::indexed::Indexed;
 pub use self::stale::{Stale, stale};
+use self::sums::{document_sum, source_sum};
 use crate::IndexError;
 
 /// The name of the manifest in the directory of an index.
@@ -155,10 +156,10 @@ impl Manifest {
         }
     }
 
-    /// What the manifest at `path` knows; nothing is written.
-    pub fn look(path: &Path) -> Result<Known, IndexError> {
+    /// The manifest at `path`, to be read alone.
+    pub fn look(path: &Path) -> Result<Self, IndexError> {
         let db = read_only(path).map_err(|e| IndexError::database(path, &e))?;
-        Self { path: path.to_owned(), db }.known()
+        Ok(Self { path: path.to_owned(), db })
     }
 
     /// Deletes the manifest at `path`, if there is one.
@@ -227,6 +228,16 @@ impl Manifest {
             Ok(Some(Known { sources }))
         };
         read().map_err(|e| IndexError::database(&self.path, &e))?.ok_or_else(damaged)
+    }
+
+    /// The ids of the documents that came from no source. Rows are not compared with their checksums:
+    /// [`known`](Self::known) does that.
+    pub fn documents_of_no_source(&self) -> Result<Vec<String>, IndexError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut query = self.db.prepare("SELECT id FROM document WHERE source IS NULL ORDER BY id")?;
+            query.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| IndexError::database(&self.path, &e))
     }
 
     /// What is known of one document.
@@ -345,35 +356,6 @@ fn signed(sequence: u64) -> i64 {
 fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u128>> {
     let bytes: Option<[u8; 16]> = row.get(column)?;
     Ok(bytes.map(u128::from_be_bytes))
-}
-
-/// The checksum of a source's row.
-fn source_sum(name: &str, record: &SourceRecord) -> i64 {
-    let stamp = record.stamp.map(|stamp| format!("{} {} {}", stamp.size, stamp.modified, stamp.inode));
-    let hash = record.hash.map(u128::to_be_bytes);
-    row_sum(&[
-        Some(name.as_bytes()),
-        hash.as_ref().map(<[u8; 16]>::as_slice),
-        stamp.as_deref().map(str::as_bytes),
-        Some(record.fingerprint.as_bytes()),
-    ])
-}
-
-/// The checksum of a document's row.
-fn document_sum(id: &str, source: Option<&str>, hash: Option<u128>, chunks: &[u8]) -> i64 {
-    let hash = hash.map(u128::to_be_bytes);
-    let hash = hash.as_ref().map(<[u8; 16]>::as_slice);
-    row_sum(&[Some(id.as_bytes()), source.map(str::as_bytes), hash, Some(chunks)])
-}
-
-fn row_sum(values: &[Option<&[u8]>]) -> i64 {
-    let mut bytes = Vec::new();
-    for value in values {
-        // Lengths keep apart what would else run together.
-        bytes.extend(value.map_or(u64::MAX, |value| value.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(value.unwrap_or_default());
-    }
-    XxHash3_64::oneshot(&bytes).cast_signed()
 }
 
 fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<()> {

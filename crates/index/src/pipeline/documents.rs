@@ -7,7 +7,7 @@ use super::source::{Metadata, Source};
 pub(super) struct Documents;
 
 impl Source for Documents {
-    type Item = Option<Result<Document, (String, String)>>;
+    type Item = Option<Result<Document, Failure>>;
 
     fn about(&self, item: &Self::Item) -> Metadata {
         let bytes = match item {
@@ -23,7 +23,7 @@ impl Source for Documents {
 
     fn read(&self, item: &mut Self::Item, each: &mut dyn FnMut(Result<Document, Failure>)) {
         if let Some(read) = item.take() {
-            each(read.map_err(|(document, reason)| Failure { document, reason }));
+            each(read);
         }
     }
 }

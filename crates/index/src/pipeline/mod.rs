@@ -75,6 +75,9 @@ where
     let known = Arc::new(destination.known()?);
     let about = destination.about().clone();
     let (fingerprint, embedding, language) = (about.fingerprint, about.embedding, about.language);
+    let encoder = embedding.as_ref().map(|embedding| Arc::clone(&embedding.encoder));
+    let texts_cut = || encoder.as_ref().map_or(0, |encoder| encoder.texts_cut());
+    let cut_before = texts_cut();
     let embedder = embedding.as_ref().map(|embedding| Embedder {
         encoder: Arc::clone(&embedding.encoder),
         caches: about.vectors.into_iter().chain(options.cache.clone()).collect(),
@@ -130,6 +133,9 @@ where
             crew.join();
         }
         let mut report = sink.finish();
+        // What its length in tokens tells, and what only the encoder knows, are mostly the same texts.
+        let cut = texts_cut().saturating_sub(cut_before).min(report.progress.chunks);
+        report.truncated = report.truncated.max(cut);
         report.interrupted = options.stop.load(Ordering::Relaxed);
         Ok(report)
     })
@@ -181,7 +187,7 @@ pub fn is_under(name: &str, root: &str) -> bool {
 
 /// Writes documents that come from no source in particular: each is read, cut and written anew.
 ///
-/// As [`run`], with the default [`Options`]. `Err((name, reason))` stands for a document that could not be read.
+/// As [`run`], with the default [`Options`]. A [`Failure`] stands for a document that could not be read.
 ///
 /// # Errors
 /// As [`run`].
@@ -193,7 +199,7 @@ pub fn index_documents<D, I, C>(
 ) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
-    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    I: IntoIterator<Item = Result<Document, Failure>, IntoIter: Send>,
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     index_documents_with(destination, documents, chunk, &Options::default(), progress)
@@ -212,7 +218,7 @@ pub fn index_documents_with<D, I, C>(
 ) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
-    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    I: IntoIterator<Item = Result<Document, Failure>, IntoIter: Send>,
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     let items = documents.into_iter().map(Some);

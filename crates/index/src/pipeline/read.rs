@@ -216,7 +216,7 @@ impl<S: Source> Reading<'_, S> {
 
     fn fail(&mut self, reason: &str) {
         let document = self.about.name.clone().unwrap_or_default();
-        self.take(Err(Failure { document, reason: reason.to_owned() }));
+        self.take(Err(Failure::new(document, reason)));
     }
 
     /// Passes the last document on; says whether all of the source could be read.
@@ -290,7 +290,7 @@ pub(super) fn segment<C>(
                 let truncated = truncated(&prepared, embedding);
                 seat.end(|share| Part::Document { header, prepared, truncated, share })
             }
-            Err(reason) => seat.end(|_| Part::Failed(Failure { document: header.id, reason })),
+            Err(reason) => seat.end(|_| Part::Failed(Failure::new(header.id, reason))),
         };
         if ended.is_none() {
             return;

@@ -48,13 +48,23 @@ impl Default for Options {
     }
 }
 
-/// A document or source that was not indexed.
+/// A document or source that was not indexed, or not in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The id or name; empty if the reason names it.
     pub document: String,
     /// The reason, in one line.
     pub reason: String,
+    /// Whether only a part of it is missing, and the rest is indexed.
+    pub in_part: bool,
+}
+
+impl Failure {
+    /// Returns the failure of a whole document or source.
+    #[must_use]
+    pub fn new(document: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { document: document.into(), reason: reason.into(), in_part: false }
+    }
 }
 
 /// The progress of a run.
@@ -91,13 +101,14 @@ pub struct Report {
     pub empty: Vec<String>,
     /// Names of the sources that were met, read or not.
     pub met: HashSet<String>,
-    /// Names of the sources of which some part failed.
+    /// Names of the sources of which some part failed, and of documents of no source that failed.
     pub failed: HashSet<String>,
     /// Names of the sources that were read, and hold something that was not there in this form.
     pub written: Vec<String>,
     /// The effort that embedding took.
     pub embedded: EmbedCounts,
-    /// Chunks whose end the encoder does not read.
+    /// Chunks whose end the encoder does not read: those with more tokens than it reads, or those that it says it cut in
+    /// this run, whichever are more.
     pub truncated: u64,
     /// Whether the run was ended early by [`Options::stop`].
     pub interrupted: bool,

@@ -131,7 +131,7 @@ impl State {
 /// Tells of a job that has no end.
 fn fail(out: Out, job: &Job, reason: String) -> Out {
     let (number, part) = job.position;
-    let failed = Part::Failed(Failure { document: job.name.clone(), reason });
+    let failed = Part::Failed(Failure::new(job.name.clone(), reason));
     // Nobody may listen any more: then nobody waits, either.
     let _ = out.finished.send(((number, part), failed));
     if let Some(name) = job.source.clone() {

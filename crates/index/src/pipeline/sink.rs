@@ -178,7 +178,7 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
     /// A document that another source has, too: the first one counts.
     fn clash(&mut self, id: &str, source: &str, holder: &str) {
         let reason = format!("{holder} holds a document of this id already");
-        self.fail(Failure { document: format!("{source}, {id:?}"), reason });
+        self.fail(Failure::new(format!("{source}, {id:?}"), reason));
     }
 
     /// What to remember of a source that the next run is to read again.
@@ -204,6 +204,9 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         let empty = std::mem::take(&mut self.empty);
         self.report.progress.sources += 1;
         let Some(name) = name else {
+            if failed {
+                self.report.failed.extend(ids);
+            }
             // Nobody knows what it held before.
             for id in empty {
                 self.report.progress.removed += u64::from(self.destination.remove(&id)?);

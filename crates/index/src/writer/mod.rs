@@ -5,7 +5,7 @@ mod rebuild;
 mod stage;
 mod touched;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use pericope_api::{Chunk, Document};
 use pericope_store::{
-    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, Known, Publication, StoreError, VectorCache, prepare,
-    truncated,
+    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, Known, Publication, RunSummary, StoreError, VectorCache,
+    prepare, truncated,
 };
 
 use self::touched::Touched;
@@ -49,6 +49,9 @@ pub struct IndexWriter {
     home: PathBuf,
     /// The build whose place it takes when it is whole.
     replaces: Option<u64>,
+    /// Ids of the documents that it put, where it goes on with a rebuild that was broken off: what else that one had may be
+    /// gone by now.
+    fresh: Option<HashSet<String>>,
     meta: IndexMeta,
     about: DestinationInfo,
     embedder: Option<Embedder>,
@@ -138,6 +141,7 @@ impl IndexWriter {
             dir: dir.to_owned(),
             home,
             replaces: None,
+            fresh: None,
             about,
             meta,
             embedder,
@@ -223,11 +227,14 @@ impl IndexWriter {
         &self.meta
     }
 
-    /// Commits, tidies up, lets a rebuild take its place, and says what was done.
+    /// Commits, tidies up, lets a rebuild take its place, and says what was done. A rebuild that was taken up again keeps
+    /// what this writer put, and nothing else of what it had. Where sources were left alone since they had not changed, the
+    /// one to call is [`Destination::finish`](pericope_store::Destination::finish), which is told what was met.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IndexStats, IndexError> {
+        self.remove_leftovers(&RunSummary::default())?;
         self.commit()?;
         self.close(&Publication::Published)
     }

@@ -39,7 +39,10 @@ impl IndexWriter {
                 let lock = lock.try_clone().map_err(IndexError::io(dir))?;
                 match Self::over(dir, meta, spec, lock) {
                     Err(error) if error.damaged_file().is_some() => {}
-                    opened => return opened.map(|writer| Self { replaces: Some(old), ..writer }),
+                    opened => {
+                        let fresh = Some(HashSet::new());
+                        return opened.map(|writer| Self { replaces: Some(old), fresh, ..writer });
+                    }
                 }
             }
         }
@@ -54,19 +57,18 @@ impl IndexWriter {
         Ok(Self { replaces: Some(old), ..Self::over(dir, meta, spec, lock)? })
     }
 
-    /// Removes the documents of a rebuild that was broken off whose sources this run did not meet.
+    /// Removes what a rebuild that was broken off had, and this run neither put again nor met the source of.
     pub(super) fn remove_leftovers(&mut self, run: &RunSummary<'_>) -> Result<(), IndexError> {
-        if self.replaces.is_none() || run.interrupted || run.met.is_none() {
-            return Ok(());
-        }
-        let gone: Vec<_> = self.manifest.known()?.sources.into_iter().filter(|(name, _)| !run.may_hold(name)).collect();
-        for (name, source) in gone {
-            for (document, _) in source.documents {
-                if !self.touched.contains_key(&document) {
-                    self.remove(&document)?;
-                }
-            }
+        let Some(fresh) = self.fresh.take().filter(|_| !run.interrupted) else { return Ok(()) };
+        let known = self.manifest.known()?;
+        let alone = self.manifest.documents_of_no_source()?;
+        let mut gone: Vec<String> = alone.into_iter().filter(|document| !run.may_hold(document)).collect();
+        for (name, source) in known.sources.into_iter().filter(|(name, _)| !run.may_hold(name)) {
+            gone.extend(source.documents.into_iter().map(|(document, _)| document));
             self.changes.sources.entry(name).or_insert(None);
+        }
+        for document in gone.iter().filter(|document| !fresh.contains(*document)) {
+            self.remove(document)?;
         }
         Ok(())
     }
@@ -95,13 +97,14 @@ impl IndexWriter {
         if !is_there || Manifest::verify(&path)?.is_some() {
             return Ok(Vec::new());
         }
-        let known = match Manifest::look(&path) {
+        let held = Manifest::look(&path).and_then(|held| Ok((held.known()?, held.documents_of_no_source()?)));
+        let (known, alone) = match held {
             Err(IndexError::Database { .. }) => return Ok(Vec::new()),
-            known => known?,
+            held => held?,
         };
+        let mut lost: Vec<String> = alone.into_iter().filter(|document| run.missed(document)).collect();
         let missed = known.sources.into_iter().filter(|(name, _)| run.missed(name));
-        let mut lost: Vec<String> =
-            missed.flat_map(|(_, source)| source.documents.into_iter().map(|(document, _)| document)).collect();
+        lost.extend(missed.flat_map(|(_, source)| source.documents.into_iter().map(|(document, _)| document)));
         let built: HashSet<String> = self.document_ids().unwrap_or_default().into_iter().collect();
         lost.retain(|document| !built.contains(document));
         lost.sort_unstable();

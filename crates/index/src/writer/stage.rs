@@ -69,6 +69,9 @@ impl IndexWriter {
         self.stats.documents_written += 1;
         self.stats.chunks_written += chunks.len() as u64;
         self.stats.bytes += document.bytes;
+        if let Some(fresh) = &mut self.fresh {
+            fresh.insert(document.id.clone());
+        }
         let source = document.provenance.as_ref().map(|p| p.source.clone());
         let record = DocumentRecord { source, hash: Some(document.hash), chunks };
         self.changes.documents.insert(document.id.clone(), Some(record));

@@ -73,7 +73,7 @@ impl Source for Shelf {
         for (i, (id, sentences)) in self.sources[name].iter().enumerate() {
             each(match sentences.is_empty() {
                 false => Ok(Document::from_sentences(id, sentences)),
-                true => Err(Failure { document: String::new(), reason: format!("{name}, line {i}: broken") }),
+                true => Err(Failure::new("", format!("{name}, line {i}: broken"))),
             });
         }
     }

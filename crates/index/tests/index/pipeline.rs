@@ -1,7 +1,7 @@
 //! Many documents at once, some of them bad.
 
 use pericope_api::{Document, Embeddings, SegmentError};
-use pericope_index::pipeline::{Progress, index_documents};
+use pericope_index::pipeline::{Failure, Progress, index_documents};
 use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever};
 use pericope_store::{ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, RunSummary, StoreError};
 
@@ -12,7 +12,7 @@ fn one_bad_document_never_stops_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = IndexWriter::create_or_open(dir.path(), &IndexSpec::new("s", "w")).unwrap();
     let documents = (0..600).map(|i| match i {
-        7 => Err(("seven.pdf".to_owned(), "it has no text".to_owned())),
+        7 => Err(Failure::new("seven.pdf", "it has no text")),
         _ => Ok(made_up(&format!("d{i:03}"), i, 5)),
     });
     let chunk = |document: &Document| match document.id.as_str() {

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use serde_json::{Value, json};
@@ -60,8 +60,11 @@ pub struct OpenAiEmbeddings {
     cache: Arc<Cache>,
     price: Option<Price>,
     budget: Arc<Budget>,
-    cut: AtomicUsize,
+    cut: AtomicU64,
 }
+
+/// A vector, and whether it stands for the beginning of its text alone.
+type Row = (Vec<f32>, bool);
 
 impl OpenAiEmbeddings {
     /// Opens the encoder `openai:MODEL`, or `openai:MODEL:DIMENSIONS` for shorter vectors where the model has them. The base URL
@@ -125,7 +128,7 @@ impl OpenAiEmbeddings {
             cache,
             price: config.price,
             budget: Arc::default(),
-            cut: AtomicUsize::new(0),
+            cut: AtomicU64::new(0),
         };
         if encoder.dimension == 0 {
             encoder.dimension = encoder.vectors(&["dimension"])?.first().map_or(0, Vec::len);
@@ -140,14 +143,7 @@ impl OpenAiEmbeddings {
         self
     }
 
-    /// The number of texts whose vectors stand for their beginnings alone, since the server reads no more of them. What was kept
-    /// by an earlier encoder is not counted.
-    #[must_use]
-    pub fn texts_cut(&self) -> usize {
-        self.cut.load(Ordering::Relaxed)
-    }
-
-    /// Counts a text that is cut, and tells of the first.
+    /// Counts a text that was cut, and tells of the first.
     fn count_cut(&self, text: &str) {
         if self.cut.fetch_add(1, Ordering::Relaxed) == 0 {
             tell(&format!(
@@ -180,15 +176,17 @@ impl OpenAiEmbeddings {
         }
         if !missing.is_empty() {
             let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
-            missing.iter().filter(|(_, text)| is_longer(text)).for_each(|(_, text)| self.count_cut(text));
             let batches = self.batches(&missing);
             let done = map_concurrent(self.workers, &batches, |_, batch| {
                 let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
-                let vectors = self.fetch(endpoint, &texts, CUTS)?;
+                let (vectors, cut): (Vec<_>, Vec<_>) = self.fetch(endpoint, &texts, CUTS)?.into_iter().unzip();
                 let rows: Vec<_> = (batch.iter().zip(vectors))
                     .map(|((key, text), vector)| ((*key).clone(), self.tokens.count(text) as u64, vector))
                     .collect();
                 self.cache.put_vectors(&self.model, &rows)?;
+                // A text whose request failed is asked for again, and counts then.
+                let cut = texts.iter().zip(cut).filter(|(text, cut)| *cut || is_longer(text));
+                cut.for_each(|(text, _)| self.count_cut(text));
                 Ok(rows)
             });
             if let Some(error) = done.stopped {
@@ -227,7 +225,7 @@ impl OpenAiEmbeddings {
     }
 
     /// Embeds one batch; one that the server finds too long is halved, and a single text cut shorter.
-    fn fetch(&self, endpoint: &Endpoint, texts: &[&str], cuts: usize) -> Result<Vec<Vec<f32>>, LlmError> {
+    fn fetch(&self, endpoint: &Endpoint, texts: &[&str], cuts: usize) -> Result<Vec<Row>, LlmError> {
         // Blank texts are refused by some servers.
         let input: Vec<&str> =
             texts.iter().map(|text| if text.trim().is_empty() { " " } else { fitting(text) }).collect();
@@ -267,15 +265,14 @@ impl OpenAiEmbeddings {
             }
             (Err(message), _) if cuts == 0 => return Err(LlmError::ContextLength(message)),
             (Err(_), _) => {
-                if cuts == CUTS {
-                    texts.iter().filter(|text| !is_longer(text)).for_each(|text| self.count_cut(text));
-                }
                 let shorter: Vec<&str> = input.iter().map(|text| head(text, text.len() / 4 * 3)).collect();
-                return self.fetch(endpoint, &shorter, cuts - 1);
+                let vectors = self.fetch(endpoint, &shorter, cuts - 1)?;
+                return Ok(vectors.into_iter().map(|(vector, _)| (vector, true)).collect());
             }
         };
         endpoint.settle(most, received.usage);
-        rows(&received.body, texts.len(), self.dimension)
+        let vectors = rows(&received.body, texts.len(), self.dimension)?;
+        Ok(vectors.into_iter().map(|vector| (vector, false)).collect())
     }
 }
 
@@ -322,6 +319,11 @@ impl SentenceEncoder for OpenAiEmbeddings {
 
     fn max_tokens(&self) -> usize {
         MAX_TOKENS
+    }
+
+    /// Texts of which the server reads no more than the beginning. Vectors that an earlier encoder kept are not counted.
+    fn texts_cut(&self) -> u64 {
+        self.cut.load(Ordering::Relaxed)
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope_api::SentenceEncoder;
 use pericope_llm::{Cache, LlmError, OpenAiEmbeddings};
@@ -100,6 +101,31 @@ fn texts_that_are_too_long_are_cut_and_batches_halved() {
     assert_eq!(encoder.texts_cut(), 1);
     encoder.encode(&texts).unwrap();
     assert_eq!(encoder.texts_cut(), 1);
+}
+
+#[test]
+fn a_text_whose_request_fails_counts_when_it_is_answered() {
+    let ill = Arc::new(AtomicBool::new(true));
+    let is_ill = Arc::clone(&ill);
+    let plan = move |seen: &Seen| {
+        let long = |text: &serde_json::Value| text.as_str().is_some_and(|text| text.len() > 1000);
+        match seen.body["input"].as_array().unwrap().iter().any(long) {
+            true => Act::TooLong,
+            false if is_ill.load(Ordering::SeqCst) => Act::Error(400, "not now".into()),
+            false => Act::Answer,
+        }
+    };
+    let server = Server::start(|_| String::new(), plan).unwrap();
+    let cache = Arc::new(Cache::in_memory().unwrap());
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), cache, false).unwrap();
+    let (long, longest) = ("word ".repeat(600), "word ".repeat(20_000));
+    for text in [&long, &longest] {
+        assert!(encoder.encode(&[text.as_str()]).is_err());
+        assert_eq!(encoder.texts_cut(), 0);
+    }
+    ill.store(false, Ordering::SeqCst);
+    encoder.encode(&[long.as_str(), longest.as_str()]).unwrap();
+    assert_eq!(encoder.texts_cut(), 2);
 }
 
 #[test]

@@ -94,6 +94,8 @@ const MARKDOWN: &[&str] = &[
 
 const HTML: &[&str] = &[
     "<p>",
+    "<img alt='One. Two'>",
+    "<img alt=x",
     "</p>",
     "<div class='a'>",
     "</div>",
@@ -244,6 +246,10 @@ const RST: &[&str] = &[
 ];
 
 const ASCIIDOC: &[&str] = &[
+    "&eacute;",
+    "&#65",
+    "(C)",
+    "(TM",
     "\n= ",
     "\n== ",
     "\n==== ",

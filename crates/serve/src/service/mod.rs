@@ -7,6 +7,7 @@ mod compare;
 mod cut_answers;
 mod docsearch;
 mod documents;
+mod encoders;
 mod options;
 mod problem;
 mod requests;

@@ -40,6 +40,11 @@ impl Problem {
     }
 }
 
+/// The problem of a mode that an index does not have here (400).
+pub(super) fn no_such_mode(detail: impl fmt::Display) -> Problem {
+    Problem::new(400, "no-such-mode", "The index cannot be searched so", detail)
+}
+
 /// The problem of an embedder that does not answer (503).
 pub(super) fn embedder_unavailable(detail: impl fmt::Display) -> Problem {
     Problem::new(503, "embedder-unavailable", "The embedder does not answer", detail)
@@ -56,9 +61,7 @@ impl std::error::Error for Problem {}
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error.kind() {
-            ErrorKind::NoVectors | ErrorKind::NoEncoder => {
-                Self::new(400, "no-such-mode", "The index cannot be searched so", error)
-            }
+            ErrorKind::NoVectors | ErrorKind::NoEncoder => no_such_mode(error),
             ErrorKind::Busy | ErrorKind::Unavailable => {
                 Self::new(503, "index-unavailable", "The index does not answer", error)
             }

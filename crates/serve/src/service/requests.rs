@@ -1,4 +1,4 @@
-use pericope::store::{self, EXPAND_TOKENS, Expand};
+use pericope::store::{self, Expand};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -75,10 +75,10 @@ pub struct SearchRequest {
     #[param(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
     #[schema(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
     pub expand: Expand,
-    /// Tokens that an expanded hit has at most, 1 to 100000.
-    #[serde(default = "expand_tokens")]
+    /// Tokens that an expanded hit has at most, 1 to 100000. Only together with `expand`.
+    #[serde(default)]
     #[param(minimum = 1, maximum = 100000, default = 512)]
-    pub expand_tokens: usize,
+    pub expand_tokens: Option<usize>,
     /// What orders the best hits anew before anything is expanded: the name of a reranker that the server was started with
     /// (`/v1/indexes` lists them), or `none`. By default the first of them.
     #[serde(default)]
@@ -102,10 +102,6 @@ fn ten() -> usize {
     10
 }
 
-fn expand_tokens() -> usize {
-    EXPAND_TOKENS
-}
-
 impl SearchRequest {
     /// Returns a request for the ten best chunks.
     #[must_use]
@@ -119,7 +115,7 @@ impl SearchRequest {
             file_type: Vec::new(),
             context: 0,
             expand: Expand::None,
-            expand_tokens: EXPAND_TOKENS,
+            expand_tokens: None,
             rerank: None,
             group: false,
             budget: None,

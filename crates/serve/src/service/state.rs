@@ -1,12 +1,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pericope::EngineError;
 use pericope::api::SentenceEncoder;
 use pericope_util::rfc3339;
 
 use super::chunkers::Chunkers;
-use super::problem::embedder_unavailable;
+use super::problem::no_such_mode;
 use super::rerankers::Rerankers;
 use super::slot::{Opened, Slot};
 use super::vectors::QueryVectors;
@@ -170,26 +169,24 @@ impl Service {
 
     /// The encoder of an index's queries.
     pub(super) fn encoder(&self, opened: &Opened) -> Result<Arc<dyn SentenceEncoder>, Problem> {
-        let no_mode = |detail: String| Problem::new(400, "no-such-mode", "The index cannot be searched so", detail);
         let about = opened.about();
         let Some(embedder) = &about.meta.embedder else {
-            return Err(no_mode("the index has no vectors: its mode is bm25".into()));
+            return Err(no_such_mode("the index has no vectors: its mode is bm25"));
         };
-        let encoder = self.vectors.encoder(&embedder.name).map_err(|error| match error {
-            EngineError::Usage(detail) => no_mode(detail),
-            other => embedder_unavailable(other),
-        })?;
+        let encoder = self.vectors.encoder(&embedder.name)?;
         let ours = embedder.by(encoder.as_ref());
         match ours == *embedder {
             true => Ok(encoder),
-            false => Err(no_mode(format!("the index was embedded by {embedder}, and here is {ours}: index it again"))),
+            false => {
+                Err(no_such_mode(format!("the index was embedded by {embedder}, and here is {ours}: index it again")))
+            }
         }
     }
 
     /// The ways in which an index can be searched here, the default one first.
     pub(super) fn modes(&self, opened: &Opened) -> Vec<Mode> {
         let embedder = opened.about().meta.embedder.as_ref();
-        let answers = embedder.is_some_and(|embedder| self.vectors.failing(&embedder.fingerprint).is_none());
+        let answers = embedder.is_some_and(|embedder| self.vectors.failing(&embedder.name).is_none());
         match answers && self.encoder(opened).is_ok() {
             true => vec![Mode::Hybrid, Mode::Bm25, Mode::Dense],
             false => vec![Mode::Bm25],

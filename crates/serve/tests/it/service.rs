@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
@@ -135,6 +136,35 @@ fn an_index_that_breaks_is_served_as_it_was() {
     assert!(service.refresh("docs").is_ok() && finds(&service, "starter"));
     let told = notices.lock().unwrap();
     assert!(told.iter().filter(|text| text.contains("searches go on")).count() == 1, "{told:?}");
+}
+
+/// Somebody may have put whole files in the place of damaged ones, which stay open.
+#[test]
+fn an_index_that_fails_is_opened_again() {
+    let folder = make_index();
+    let vectors = std::fs::read_dir(folder.path().join(INDEX).join("vectors")).unwrap();
+    let mut files = vectors.map(|file| file.unwrap().path());
+    let file = files.find(|file| file.extension().is_some_and(|ending| ending == "vectors")).unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    // Its beginning and its end say which file it is.
+    let mut damaged = whole.clone();
+    damaged.iter_mut().skip(64).take(whole.len() - 128).for_each(|byte| *byte ^= 0xa5);
+    let put = |bytes: &[u8]| {
+        let beside = folder.path().join("beside");
+        std::fs::write(&beside, bytes).unwrap();
+        std::fs::rename(&beside, &file).unwrap();
+    };
+    put(&damaged);
+    let begun = Instant::now();
+    let service = service_over(folder.path(), AddressRules::default(), None);
+    let dense = SearchRequest { mode: Some(Mode::Dense), ..SearchRequest::new("starter") };
+    let problem = service.search(&dense).unwrap_err();
+    assert_eq!((problem.status, problem.code), (500, "index-failed"), "{problem}");
+    assert!(finds(&service, "starter"), "words are searched all the same");
+    put(&whole);
+    assert!(service.search(&dense).is_err() || begun.elapsed().as_secs() >= 5, "what is open is damaged");
+    until(|| service.search(&dense).is_ok());
+    assert_eq!(service.search(&dense).unwrap().hits[0].document, "guide/bread.md");
 }
 
 #[test]

@@ -82,6 +82,13 @@ pub fn readable() -> Vec<u8> {
     page(&stream("", text().as_bytes()))
 }
 
+/// Returns a file with [`READABLE`] on its page, behind which a parser gives up.
+#[must_use]
+pub fn readable_in_part() -> Vec<u8> {
+    // An operator without its operand.
+    page(&stream("", format!("{}BT Tf (x) Tj ET", text()).as_bytes()))
+}
+
 fn text() -> String {
     format!("BT /F1 12 Tf 72 700 Td ({READABLE}) Tj ET ")
 }

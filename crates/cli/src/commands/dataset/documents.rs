@@ -21,7 +21,7 @@ const MEGABYTE: u64 = 1_000_000;
 /// Documents, and how much of the input gave none.
 pub struct Documents {
     pub documents: Vec<Document>,
-    /// What could not be read; each part was named.
+    /// What could not be read, or not in full; each part was named.
     pub skipped: usize,
     /// Pages without text.
     pub empty: usize,
@@ -55,7 +55,7 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
         bar.inc(1);
     }
     bar.finish_and_clear();
-    skipped += input::report(&left_out.bad);
+    skipped += left_out.report().total();
     input::tell_empty(&left_out.empty);
     found.tell_rules();
     compared::tell(compared);

@@ -80,7 +80,7 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
             Err(one) => left_out.add(one),
         });
     }
-    unreadable += input::report(&left_out.bad);
+    unreadable += left_out.report().total();
     let options = FromDocsOptions {
         min_answer_words: args.min_answer_words,
         keep_distractors: !args.no_distractors,

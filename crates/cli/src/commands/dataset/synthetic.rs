@@ -113,7 +113,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         input::tell_empty(&left_out.empty);
         found.tell_rules();
     }
-    unreadable += input::report(&left_out.bad);
+    unreadable += left_out.report().total();
     let recipe =
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let found = usable(&sources, &recipe).len();

@@ -42,7 +42,8 @@ impl Source for Files {
                 Ok(document) => Ok(document),
                 // The pipeline removes what it held before.
                 Err(LeftOut::Empty(id)) => Ok(Document::from_sentences::<&str>(&id, &[])),
-                Err(LeftOut::Bad(reason)) => Err(Failure { document: String::new(), reason }),
+                Err(LeftOut::Bad(reason)) => Err(Failure::new("", reason)),
+                Err(LeftOut::InPart(reason)) => Err(Failure { in_part: true, ..Failure::new("", reason) }),
             });
         });
     }

@@ -33,7 +33,7 @@ use pericope_store::{
 
 use self::files::Files;
 use self::plan::Plan;
-use crate::input::{self, Input};
+use crate::input::{AllLeftOut, Input, LeftOut, Unread};
 use crate::progress;
 use crate::resources::{
     EMBEDDER, asks_model, checked_spec, chunker, embedder, engine, failure, is_static, loading, patient, shown,
@@ -49,8 +49,8 @@ struct Pass {
     report: pipeline::Report,
     /// Files whose documents were removed since the files are gone.
     pruned: Vec<String>,
-    /// Parts of the input that were left out.
-    bad: usize,
+    /// What of the input could not be read.
+    bad: Unread,
 }
 
 /// What every pass takes.
@@ -198,11 +198,14 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     if args.watch {
         return watch::follow(&mut job, found.linked());
     }
-    if pass.bad > 0 {
-        tell!("{} of the inputs {} left out (named above)", pass.bad, if pass.bad == 1 { "was" } else { "were" });
-        return Ok(Status::Incomplete);
+    let were = |n: usize| if n == 1 { "was" } else { "were" };
+    if pass.bad.left_out > 0 {
+        tell!("{} of the inputs {} left out (named above)", pass.bad.left_out, were(pass.bad.left_out));
     }
-    Ok(Status::Done)
+    if pass.bad.in_part > 0 {
+        tell!("{} of the inputs {} read in part (named above)", pass.bad.in_part, were(pass.bad.in_part));
+    }
+    Ok(if pass.bad.total() > 0 { Status::Incomplete } else { Status::Done })
 }
 
 /// The failure to load the embedder; where its model is not installed, with what does without one.
@@ -284,10 +287,10 @@ impl Job<'_> {
         &self,
         found: &Arc<Input>,
         rebuild: bool,
-    ) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
+    ) -> Result<(pipeline::Report, Box<dyn Destination>, Unread), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
         let mut writer = stores::create(&self.plan.into, &self.spec, rebuild, commit_bytes)?;
-        let mut bad = found.report();
+        let mut bad = Unread { left_out: found.report(), in_part: 0 };
         let ours = found.files().iter().filter(|path| self.is_ours(&document_id(path))).count();
         let bar = progress::files(ours as u64, self.quiet);
         let started = Instant::now();
@@ -314,12 +317,12 @@ impl Job<'_> {
         let report =
             pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;
         bar.finish_and_clear();
-        let failures: Vec<String> = report
-            .failures
-            .iter()
-            .map(|f| if f.document.is_empty() { f.reason.clone() } else { format!("{}: {}", f.document, f.reason) })
-            .collect();
-        bad += input::report(&failures);
+        let mut left_out = AllLeftOut::default();
+        for pipeline::Failure { document, reason, in_part } in &report.failures {
+            let problem = if document.is_empty() { reason.clone() } else { format!("{document}: {reason}") };
+            left_out.add(if *in_part { LeftOut::InPart(problem) } else { LeftOut::Bad(problem) });
+        }
+        bad += left_out.report();
         Ok((report, writer, bad))
     }
 

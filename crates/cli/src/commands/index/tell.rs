@@ -35,6 +35,8 @@ struct Report<'a> {
     empty: u64,
     bytes: u64,
     skipped: usize,
+    /// Files that were read in part.
+    incomplete: usize,
     texts_embedded: u64,
     /// Texts whose vectors were known already.
     texts_reused: u64,
@@ -67,7 +69,8 @@ impl Job<'_> {
             files_unchanged: pass.report.progress.unchanged,
             empty: pass.report.progress.empty,
             bytes: stats.bytes,
-            skipped: pass.bad,
+            skipped: pass.bad.left_out,
+            incomplete: pass.bad.in_part,
             texts_embedded: stats.texts_embedded,
             texts_reused: stats.texts_reused,
             truncated: stats.truncated,

@@ -1,5 +1,6 @@
 //! `pericope search`
 
+mod answer;
 mod args;
 
 pub use args::{SEARCH_EXAMPLES, SearchArgs};
@@ -10,9 +11,10 @@ use pericope::encode::rerankers::RerankerSpec;
 use pericope_api::{Reranker, Span};
 use pericope_eval::run::{Estimate, LETTERS, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
 use pericope_segment::spec::Spec;
+use pericope_serve::service::AddressRules;
 use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
-use serde::Serialize;
 
+use self::answer::{Answer, Timing};
 use self::args::Offsets;
 use crate::commands::{dry_run, print_json};
 use crate::project;
@@ -23,28 +25,6 @@ use crate::terminal::{Line, Style, name};
 
 /// Hits of a document that `--group` shows.
 const PER_DOCUMENT: usize = 3;
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    query: &'a str,
-    mode: Mode,
-    /// The spec of what ordered the hits anew.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rerank: Option<&'a str>,
-    hits: Vec<&'a Hit>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<&'a [Group]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timing: Option<Timing>,
-}
-
-/// How long the query took, in milliseconds.
-#[derive(Serialize)]
-struct Timing {
-    runs: usize,
-    p50_ms: f64,
-    p95_ms: f64,
-}
 
 /// The answer to a query.
 enum Found {
@@ -79,9 +59,13 @@ pub fn run(args: SearchArgs) -> Outcome {
     // A folder that the flag names is seen from here, and not from the project's.
     let opened = spec.as_ref().filter(|_| !args.dry_run);
     let reranker = opened.map(|(spec, _)| reranker(spec)).transpose()?.flatten();
-    let place = match &args.index {
-        Some(place) => place.clone(),
-        None => project::required("--in")?.searched()?,
+    let (place, addresses) = match &args.index {
+        Some(place) => (place.clone(), AddressRules::default()),
+        None => {
+            let project = project::required("--in")?;
+            let prefix = project.settings()?.url_prefix;
+            (project.searched()?, AddressRules { prefix, ..AddressRules::default() })
+        }
     };
     let mut index = stores::open(&place)?;
     let embedded_by = index.about().embedder().map(str::to_owned);
@@ -127,7 +111,7 @@ pub fn run(args: SearchArgs) -> Outcome {
         if args.offsets == Offsets::Chars {
             found.lists().into_iter().flatten().for_each(Hit::count_in_chars);
         }
-        return print_json(&answer(&args.query, mode, rerank.as_deref(), &found, timing));
+        return print_json(&Answer::new(&args.query, mode, rerank.as_deref(), &found, &addresses, timing));
     }
     if found.hits().is_empty() {
         let chunks = index.chunks().map_err(stores::failure)?;
@@ -215,20 +199,6 @@ impl Asking<'_> {
         };
         Ok(Timing { runs: times.len(), p50_ms: percentile(50), p95_ms: percentile(95) })
     }
-}
-
-fn answer<'a>(
-    query: &'a str,
-    mode: Mode,
-    rerank: Option<&'a str>,
-    found: &'a Found,
-    timing: Option<Timing>,
-) -> Answer<'a> {
-    let groups = match found {
-        Found::Hits(_) => None,
-        Found::Groups(groups) => Some(groups.as_slice()),
-    };
-    Answer { query, mode, rerank, hits: found.hits(), groups, timing }
 }
 
 /// Place, heading path and the snippet with the query's words marked; of an expanded hit all of it, and with its neighbours

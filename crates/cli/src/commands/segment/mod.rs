@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::args::OutputFormat;
 use crate::commands::dry_run_segmenters;
-use crate::input::{self, AllLeftOut, Input};
+use crate::input::{self, AllLeftOut, Input, Unread};
 use crate::limited::Hand;
 use crate::resources::{asks_model, checked_spec, chunker, engine, is_static, patient};
 use crate::status::{Failure, Outcome, Status};
@@ -77,7 +77,9 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         chunker.trees().map_err(|e| Failure::usage(format!("--format tree: {e}")))?;
     }
 
-    let (mut bad, mut empty) = (found.report() + input::report(&left_out.bad), left_out.empty);
+    let mut bad = Unread { left_out: found.report(), in_part: 0 };
+    bad += left_out.report();
+    let mut empty = left_out.empty;
     let mut out = Output::standard();
     let page = ChunksPage::new(&chunker.spec().to_string());
     if args.format == OutputFormat::Html {
@@ -106,7 +108,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, format, document)));
     let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
     problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
-    bad += input::report(&problems);
+    bad.left_out += input::report(&problems);
     let left_out = RefCell::new(AllLeftOut::default());
     let by = Arc::clone(&chunker);
     found.read_ahead(
@@ -121,7 +123,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         },
         &mut || {
             let mut left_out = left_out.take();
-            bad += input::report(&left_out.bad);
+            bad += left_out.report();
             empty.append(&mut left_out.empty);
             failure.borrow().is_none()
         },
@@ -140,10 +142,13 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         input::tell_empty(&empty);
         found.tell_rules();
     }
-    if bad > 0 && !quiet {
-        tell!("{bad} of the inputs could not be cut");
+    if bad.left_out > 0 && !quiet {
+        tell!("{} of the inputs could not be cut", bad.left_out);
     }
-    Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
+    if bad.in_part > 0 && !quiet {
+        tell!("{} of the inputs could not be read in full", bad.in_part);
+    }
+    Ok(if bad.total() > 0 { Status::Incomplete } else { Status::Done })
 }
 
 /// Threads that cut. Models use all cores by themselves, and a program, a service or a language model has one document at a time.
@@ -166,7 +171,7 @@ fn price(args: &SegmentArgs, piped: &[Document], found: &Input, mut left_out: Al
             Err(one) => left_out.add(one),
         });
     }
-    let bad = found.report() + input::report(&left_out.bad);
+    let bad = found.report() + left_out.report().total();
     dry_run_segmenters::run(&[spec], &documents, args.format == OutputFormat::Json)?;
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }

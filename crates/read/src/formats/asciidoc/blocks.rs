@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use pericope_api::{Kind, Span};
 
+use super::attributes::Attributes;
 use super::delimited::{Delimited, delimited};
 use super::ids::Ids;
-use super::inline::{self, Attributes};
+use super::inline;
 use super::lists::{marker, term};
 use super::metadata::{Metadata, attribution, entry};
 use super::single::{block_macro, conditional, is_comment, is_preprocessor};
 use crate::builder::Builder;
+use crate::formats::html::references;
 use crate::formats::lines::{Line, lines};
 use crate::inline::Inline;
 use crate::work;
@@ -240,6 +242,9 @@ impl<'s> Adoc<'_, 's> {
                 let start = self.lead(body.start);
                 let kind = if kind == Delimited::Table { Kind::Table } else { Kind::Code };
                 self.builder.whole(start, body, kind);
+                if kind == Kind::Table {
+                    self.decode(body);
+                }
                 if let Some(closing) = closing {
                     self.builder.extend(self.lines[closing].end);
                 }
@@ -247,6 +252,16 @@ impl<'s> Adoc<'_, 's> {
             _ => self.hide(i, to + usize::from(closing.is_some())),
         }
         to + 1
+    }
+
+    /// Character references in a block that was handed over show as their characters.
+    fn decode(&mut self, body: Span) {
+        let (source, builder) = (self.source, &mut *self.builder);
+        references(source, body, &mut |span, shown| {
+            if let Some(shown) = shown.filter(|_| span.of(source).ends_with(';')) {
+                builder.rewrite(span, &shown);
+            }
+        });
     }
 
     /// The line that ends a block belongs to what it ends.

@@ -1,27 +1,12 @@
 //! Inline markup: formatting marks, macros, references, attributes.
 
-use std::collections::HashMap;
-
 use pericope_api::Span;
 
+use super::attributes::Attributes;
 use super::macros::{self, Shows, Targets};
+use crate::formats::html::{reference, references};
 use crate::inline::Inline;
-use crate::limits::{self, Allowance};
 use crate::work;
-
-/// The attributes of a document, and how much text their references may still add to it.
-#[derive(Debug)]
-pub(super) struct Attributes {
-    pub(super) values: HashMap<String, String>,
-    allowance: Allowance,
-}
-
-impl Attributes {
-    /// None so far, of a document of `bytes` bytes.
-    pub(super) fn new(bytes: usize) -> Self {
-        Self { values: HashMap::new(), allowance: Allowance::new(bytes) }
-    }
-}
 
 /// Parses the text under `span` and adds its pieces to `out`.
 pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &mut Attributes, out: &mut Inline<'s>) {
@@ -30,6 +15,11 @@ pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &mut Attributes
 
 /// Longest name of an attribute, and longest thing between double brackets.
 const LONGEST: usize = 200;
+
+/// Character references end with a semicolon here; others are text.
+fn is_ended(reference: &str) -> bool {
+    reference.ends_with(';')
+}
 
 struct Scan<'o, 's> {
     source: &'s str,
@@ -90,6 +80,8 @@ impl<'o, 's> Scan<'o, 's> {
                 b'<' if self.follows(at, "<<") => self.reference(at),
                 b'[' => self.bracket(at),
                 b'(' if self.follows(at, "((") => self.index_term(at),
+                b'(' => self.sign(at),
+                b'&' => self.character(at),
                 b'{' => self.attribute(at),
                 b if b.is_ascii_alphanumeric() => Some(self.word(at)),
                 _ => None,
@@ -190,14 +182,47 @@ impl<'o, 's> Scan<'o, 's> {
                 let text = inner.of(self.source);
                 if text.len() > 2 && text.starts_with('+') && text.ends_with('+') {
                     inner = Span::new(inner.start + 1, inner.end - 1);
+                    self.out.code(inner);
+                } else {
+                    self.code(inner);
                 }
-                self.out.code(inner);
             } else {
                 self.out.plain(self.source, inner);
             }
             return Some(self.close(closer + mark.len()));
         }
         None
+    }
+
+    /// Code, in which character references stand for their characters.
+    fn code(&mut self, span: Span) {
+        let (source, out) = (self.source, &mut *self.out);
+        references(source, span, &mut |span, shown| match shown.filter(|_| is_ended(span.of(source))) {
+            Some(shown) => out.shown(span, shown),
+            None => out.code(span),
+        });
+    }
+
+    /// `&eacute;`, `&#8217;`: what it stands for.
+    fn character(&mut self, at: usize) -> Option<usize> {
+        let (len, shown) = reference(self.source.get(at..self.end)?)?;
+        let span = Span::new(at, at + len);
+        is_ended(span.of(self.source)).then(|| self.stands_for(span, shown))
+    }
+
+    /// The signs that are typed in parentheses.
+    fn sign(&mut self, at: usize) -> Option<usize> {
+        let (typed, sign) =
+            [("(C)", "©"), ("(R)", "®"), ("(TM)", "™")].into_iter().find(|(typed, _)| self.follows(at, typed))?;
+        Some(self.stands_for(Span::new(at, at + typed.len()), sign.to_owned()))
+    }
+
+    /// These bytes show as `shown`; answers where they end.
+    fn stands_for(&mut self, span: Span, shown: String) -> usize {
+        self.flush(span.start);
+        self.out.shown(span, shown);
+        self.text = span.end;
+        span.end
     }
 
     /// True where a single mark may open: before text, and not within a word.
@@ -290,34 +315,7 @@ impl<'o, 's> Scan<'o, 's> {
     /// `{name}`: its value, where the document sets it.
     fn attribute(&mut self, at: usize) -> Option<usize> {
         let inner = self.enclosed(at + 1, "}")?;
-        let name = inner.of(self.source).to_lowercase();
-        let value = match name.as_str() {
-            "empty" | "blank" | "zwsp" | "wj" => "",
-            "sp" | "nbsp" => " ",
-            "amp" => "&",
-            "lt" => "<",
-            "gt" => ">",
-            "plus" => "+",
-            "asterisk" => "*",
-            "backtick" => "`",
-            "caret" => "^",
-            "tilde" => "~",
-            "startsb" => "[",
-            "endsb" => "]",
-            "vbar" => "|",
-            "two-colons" => "::",
-            "cpp" => "C++",
-            "apos" => "'",
-            "quot" => "\"",
-            name => {
-                let value = limits::value(self.attributes.values.get(name)?);
-                if !self.attributes.allowance.spend(value) {
-                    return None;
-                }
-                value
-            }
-        };
-        let value = value.to_owned();
+        let value = self.attributes.value(&inner.of(self.source).to_lowercase())?;
         self.flush(at);
         let name = Span::new(at, inner.end + 1);
         // An address with a text behind it, like any other.
@@ -394,7 +392,7 @@ impl<'o, 's> Scan<'o, 's> {
     /// Text in the brackets of a macro: its marks go as well. Macros in it are text.
     fn nested(&mut self, span: Span) {
         let text = span.of(self.source);
-        if !text.contains(['*', '_', '`', '#', '\\', '+']) {
+        if !text.contains(['*', '_', '`', '#', '\\', '+', '&']) {
             return self.out.plain(self.source, span);
         }
         Scan::new(self.source, span, &mut *self.attributes, &mut *self.out).run();

@@ -1,6 +1,7 @@
 //! AsciiDoc: what documentation is written with, by the rules of Asciidoctor. Includes and conditions are markup; what
 //! they would leave out is read.
 
+mod attributes;
 mod blocks;
 mod delimited;
 mod ids;

@@ -179,6 +179,27 @@ fn items_behind_a_condition_and_whom_a_quotation_below_a_list_is_by() {
 }
 
 #[test]
+fn references_are_the_characters_that_they_stand_for() {
+    let source = ":drink: caf&eacute;\n\n== Caf&eacute; Brook(TM) {nbsp}2\n\nThe f&uuml;nf{empty}te {drink}&nbsp;(C) *x*&#8217;s `a &lt; b` and \
+        &nothing; AT&T &copy x(c).\n\n|===\n|na&#239;ve |b\n|===\n";
+    let document = check(
+        source,
+        &[
+            (Kind::Markup, ""),
+            (Kind::Heading(2), "Café Brook™  2"),
+            (Kind::Prose, "The fünfte café\u{a0}© x’s a < b and &nothing; AT&T &copy x(c)."),
+            (Kind::Table, "|naïve |b"),
+        ],
+    );
+    // By the rules of Asciidoctor there are no such characters in an id.
+    assert_eq!(document.anchors[1].as_deref(), Some("_caf_brook_2"));
+    let words = |i: usize| document.rewritten_words(document.sentences[i].span);
+    assert_eq!(words(1), ["Café", "Brook™"]);
+    assert!(["fünfte", "café"].iter().all(|word| words(2).iter().any(|found| found == word)), "{:?}", words(2));
+    assert_eq!(words(3), ["naïve"]);
+}
+
+#[test]
 fn strange_input_is_text() {
     let lines = [
         "",

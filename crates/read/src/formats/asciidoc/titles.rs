@@ -8,11 +8,17 @@ use super::inline;
 use super::metadata::entry;
 use super::single::{is_comment, is_preprocessor};
 use crate::formats::lines::{Line, adornment};
-use crate::inline::Inline;
+use crate::inline::{Inline, Piece};
 use crate::limits;
 
 /// Longest `idprefix` in bytes; a longer one is as good as none.
 const LONGEST_PREFIX: usize = 100;
+
+/// What shows of a title, less the characters that it writes by reference: ids have none of them.
+fn without_references(title: &Inline<'_>, source: &str) -> String {
+    let is_reference = |piece: &&Piece<'_>| piece.shown.is_some() && piece.span.of(source).starts_with('&');
+    title.pieces().iter().filter(|piece| !is_reference(piece)).map(|piece| piece.text(source)).collect()
+}
 
 impl Adoc<'_, '_> {
     /// The title of the document or of a section at line `i`; answers how many lines it has, 0 where there is none.
@@ -65,7 +71,7 @@ impl Adoc<'_, '_> {
             Some(id) => self.ids.explicit(&id),
             // The title of the document has none.
             None if (level == 1 && !self.begun) || !fits => None,
-            None => self.ids.section(&inline.visible(self.source), &prefix, separator),
+            None => self.ids.section(&without_references(&inline, self.source), &prefix, separator),
         };
         self.in_list = false;
         let extent = Span::new(self.lines[i].start, self.lines[i + lines - 1].end);

@@ -15,7 +15,7 @@ const LONGEST: usize = 32;
 
 /// The character reference at the start of `text` (which begins with `&`): its length in bytes and what it stands for.
 /// References without their `;` count where HTML says so (`&copy 2026`).
-fn reference(text: &str) -> Option<(usize, String)> {
+pub(in crate::formats) fn reference(text: &str) -> Option<(usize, String)> {
     let body = text.get(1..)?;
     if let Some(number) = body.strip_prefix('#') {
         return numeric(number).map(|(len, c)| (2 + len, c.to_string()));
@@ -30,7 +30,7 @@ fn reference(text: &str) -> Option<(usize, String)> {
 }
 
 /// Cuts text at its character references: pieces that show as they are, and references with what they stand for.
-pub(super) fn references(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
+pub(in crate::formats) fn references(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
     let mut at = span.start;
     let mut from = span.start;
     while let Some(found) = memchr::memchr(b'&', &source.as_bytes()[from..span.end]) {
@@ -51,7 +51,7 @@ pub(super) fn references(source: &str, span: Span, sink: &mut dyn FnMut(Span, Op
 }
 
 /// Text with its character references decoded.
-pub(super) fn decoded(text: &str) -> String {
+pub(in crate::formats) fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     references(text, Span::new(0, text.len()), &mut |span, shown| match shown {
         None => out.push_str(span.of(text)),

@@ -16,10 +16,7 @@ pub(super) fn without_ends<'a>(inline: Inline<'a>, source: &'a str) -> Inline<'a
         return inline;
     }
     let pieces = inline.pieces();
-    let shows = |piece: &Piece<'_>| {
-        let text = piece.shown.as_deref().unwrap_or_else(|| piece.span.of(source));
-        !text.chars().all(is_unseen)
-    };
+    let shows = |piece: &Piece<'_>| !piece.text(source).chars().all(is_unseen);
     let (Some(first), Some(last)) = (pieces.iter().position(shows), pieces.iter().rposition(shows)) else {
         return Inline::default();
     };

@@ -11,6 +11,7 @@ mod headings;
 mod implied;
 mod layout;
 mod page;
+mod pictures;
 mod reader;
 mod roles;
 mod title;
@@ -18,6 +19,7 @@ mod tokens;
 mod whole;
 
 pub(super) use attributes::{anchor, is_anchor};
+pub(super) use entities::{decoded, reference, references};
 pub(super) use page::fragment;
 pub(super) use reader::Html;
 

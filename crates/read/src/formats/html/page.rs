@@ -8,6 +8,7 @@ use super::elements::{Element, element};
 use super::entities::{decoded, references};
 use super::headings::{is_sign, without_ends};
 use super::layout::layout_tables;
+use super::pictures::alternative;
 use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
 use crate::formats::slugs::Slugs;
@@ -22,6 +23,7 @@ const LONGEST_LEAD: usize = 200;
 /// Reads `span` of the builder's source, less what is `hidden`. Answers with the page's title.
 pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> Option<String> {
     let mut page = Page::new(builder, Kind::Prose, None);
+    page.pictures = true;
     page.layout = layout_tables(page.source, span, hidden);
     let mut hidden = hidden.iter().peekable();
     for token in Tokens::new(page.source, span) {
@@ -85,6 +87,8 @@ pub(super) struct Page<'b, 'a> {
     pub(super) state: State,
     /// In a table: text touches the current place from the left.
     pub(super) glued: bool,
+    /// The texts of pictures are read. In blocks inside other formats they are not.
+    pictures: bool,
     /// The first bytes of the tables that are read as if they were not there, in order.
     layout: Vec<usize>,
     pub(super) title: Option<String>,
@@ -109,6 +113,7 @@ impl<'b, 'a> Page<'b, 'a> {
             inline: Inline::default(),
             state: State::Flow,
             glued: false,
+            pictures: false,
             layout: Vec::new(),
             title: None,
             before: None,
@@ -157,6 +162,9 @@ impl<'b, 'a> Page<'b, 'a> {
             }
             Token::Tag { name, closing: false, span } => {
                 let element = self.element(name);
+                if let Some(text) = self.picture(name, span) {
+                    self.show_picture(&text, span);
+                }
                 self.open(element, span);
                 self.note_anchor(element, span);
             }
@@ -167,6 +175,26 @@ impl<'b, 'a> Page<'b, 'a> {
                 self.close(self.element(name), span);
             }
         }
+    }
+
+    /// The text of a picture, if this tag is one that has a text.
+    pub(super) fn picture(&self, name: &str, span: Span) -> Option<String> {
+        if self.pictures { alternative(name, span.of(self.source)) } else { None }
+    }
+
+    /// A picture in a line of text reads as what it says. In a heading, one in a link is mostly a sign.
+    fn show_picture(&mut self, text: &str, span: Span) {
+        match self.state {
+            State::Heading { .. } if self.link.is_some() => return,
+            State::Flow => self.before = None,
+            _ => {}
+        }
+        // Words around it are others.
+        let is_blank = |next: Option<char>| next.is_none_or(char::is_whitespace);
+        let (before, after) = (&self.source[..span.start], &self.source[span.end..]);
+        let first = self.inline.end().is_none() || is_blank(before.chars().next_back());
+        let (left, right) = (if first { "" } else { " " }, if is_blank(after.chars().next()) { "" } else { " " });
+        self.inline.shown(span, format!("{left}{text}{right}"));
     }
 
     /// What a tag does here: a button in a heading is part of its line.

@@ -83,7 +83,7 @@ impl Role {
 }
 
 /// Attributes that keep an element from being seen.
-fn is_hidden(tag: &str) -> bool {
+pub(super) fn is_hidden(tag: &str) -> bool {
     let has = |name: &str| attribute(tag, name);
     has("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
         || has("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"))

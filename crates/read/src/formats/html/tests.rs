@@ -331,6 +331,30 @@ fn numbers_of_lines_are_no_content() {
 }
 
 #[test]
+fn pictures_read_as_what_they_say() {
+    for (page, expected) in [
+        ("<p>Open <img src=a alt='the valve'> now.</p>", "Open the valve now."),
+        ("<p>Open<img src=a alt=valve>now.</p>", "Open valve now."),
+        ("<p>One.</p><div><img src=a alt='A pump &amp; a tank'></div><p>Two.</p>", "One. A pump & a tank Two."),
+        ("<figure><img src=a alt='A pump'><figcaption>In 1990.</figcaption></figure>", "A pump In 1990."),
+        ("<ul><li><img src=a alt=Seal></ul>", "Seal"),
+        ("<p>Text.<img src=a alt=''><img src=b><img alt=dot width=1><img alt=x aria-hidden=true></p>", "Text."),
+        ("<div hidden><img alt=Secret></div><p>Text.</p>", "Text."),
+        ("<h1><img src=a alt='The pump'></h1><p>Text.</p>", "The pump Text."),
+        ("<h2>Valves<a href='#v'><img src=a alt='Link to it'></a></h2><p>Text.</p>", "Valves Text."),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+    let table = "<table><tr><th>Part<th><img alt=Size>in mm<tr><td><img alt=Seal></td><td>5</table>";
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&shown(table)[0].1), words("Part Size in mm Seal 5"));
+    // No sentence ends in a tag.
+    let document = read("<p>See <img alt='One. Two. Three.'> there. End.</p>");
+    let sentences: Vec<&str> = document.sentences.iter().map(|sentence| sentence.span.of(&document.source)).collect();
+    assert!(sentences.iter().all(|one| one.matches('<').count() == one.matches('>').count()), "{sentences:?}");
+}
+
+#[test]
 fn sections_of_characters_and_notations_of_formulas() {
     let page = "<p>One<![CDATA[ or <b> two ]]> more.</p>";
     assert_eq!(text(page), "One more.");

@@ -27,6 +27,14 @@ impl<'a> Page<'_, 'a> {
             Token::Hidden { span, .. } => return self.builder.rewrite(span, ""),
             Token::Tag { name, closing, span } => (name, closing, span),
         };
+        if kind == Kind::Table
+            && !closing
+            && let Some(text) = self.picture(name, span)
+        {
+            let left = if self.glued { " " } else { "" };
+            self.glued = false;
+            return self.builder.rewrite(span, &format!("{left}{text} "));
+        }
         let found = element(name);
         let depth = match (found == outer, closing) {
             (true, false) => depth + 1,

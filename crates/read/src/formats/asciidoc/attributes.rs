@@ -1,0 +1,65 @@
+//! Attributes: what `{name}` stands for.
+
+use std::collections::HashMap;
+
+use crate::formats::html::decoded;
+use crate::limits::{self, Allowance};
+
+/// The attributes of a document, and how much text their references may still add to it.
+#[derive(Debug)]
+pub(super) struct Attributes {
+    pub(super) values: HashMap<String, String>,
+    allowance: Allowance,
+}
+
+impl Attributes {
+    /// None so far, of a document of `bytes` bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { values: HashMap::new(), allowance: Allowance::new(bytes) }
+    }
+
+    /// What an attribute, in small letters, shows as: one of those that every document has, or one that this one sets.
+    pub(super) fn value(&mut self, name: &str) -> Option<String> {
+        if let Some(value) = intrinsic(name) {
+            return Some(value.to_owned());
+        }
+        let value = limits::value(self.values.get(name)?);
+        if !self.allowance.spend(value) {
+            return None;
+        }
+        Some(if value.contains('&') { decoded(value) } else { value.to_owned() })
+    }
+}
+
+/// The attributes that stand for characters.
+fn intrinsic(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "empty" | "blank" | "zwsp" | "wj" => "",
+        "sp" | "nbsp" => " ",
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "plus" => "+",
+        "asterisk" => "*",
+        "backslash" => "\\",
+        "backtick" => "`",
+        "caret" => "^",
+        "tilde" => "~",
+        "startsb" => "[",
+        "endsb" => "]",
+        "vbar" => "|",
+        "brvbar" => "¦",
+        "two-colons" => "::",
+        "two-semicolons" => ";;",
+        "cpp" | "cxx" => "C++",
+        "pp" => "++",
+        "deg" => "°",
+        "apos" => "'",
+        "quot" => "\"",
+        "lsquo" => "\u{2018}",
+        "rsquo" => "\u{2019}",
+        "ldquo" => "\u{201c}",
+        "rdquo" => "\u{201d}",
+        _ => return None,
+    })
+}
