@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
-use pericope_eval::config::{Experiment, ExperimentFile};
+use pericope_eval::config::{Configuration, Experiment, ExperimentFile};
 
 use super::chunkers::Named;
 use crate::resources::shown;
