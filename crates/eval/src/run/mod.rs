@@ -8,6 +8,7 @@
 mod budget;
 mod classify;
 mod compare;
+mod conclude;
 mod contexts;
 mod corpus;
 mod cut;
@@ -37,7 +38,7 @@ use std::time::Instant;
 
 use crate::config::{Decision, Experiment};
 use crate::data::QuestionSet;
-use crate::record::{JudgeIdentity, PairwiseRow, RunRecord, Summary};
+use crate::record::{RunRecord, Summary};
 
 pub use classify::{ClassifySetup, classify};
 pub(crate) use corpus::Corpus;
@@ -53,10 +54,9 @@ pub use setup::{Observer, Setup};
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};
 
-use compare::{Compared, Plan};
+use conclude::Whole;
 use done::Shape;
 use gathered::{Gathered, Open};
-use pairwise::Pairs;
 use runner::Runner;
 
 /// Runs `experiment` and writes everything but the report into `folder`; `sink` sees every item on its way into the file.
@@ -153,18 +153,8 @@ fn measure(
         }
         gathered.add(name, measured, &runner)?;
     }
-    let plan = Plan { chunkers: &gathered.rows, settings: &settings, decision: &decision, seed: experiment.data.seed };
-    let compared = compare::all(&gathered.scores, &plan, &mut gathered.cells);
-    let pairwise = judged_in_pairs(&corpus, &plan, setup, folder, observer)?;
-    let budget = setup.models.budget.as_ref();
-    record.paid = budget.map(|budget| budget.spent()).filter(|&paid| paid > 0.0);
-    record.paid_estimated = budget.map(|budget| budget.estimated()).filter(|&paid| paid > 0.0);
-    record.finish(seconds());
-    lines::write_json(&folder.record(), &record)?;
-    gathered.check_file()?;
-    let summary = summary(experiment, &corpus, &record, gathered, compared, pairwise);
-    lines::write_json(&folder.summary(), &summary)?;
-    Ok((summary, record))
+    let whole = Whole { experiment, setup, corpus: &corpus, folder, observer };
+    whole.conclude((&settings, &decision), gathered, record, seconds)
 }
 
 /// What the run decides, once it is sure that what the run needs was brought and that the questions can tell.
@@ -186,45 +176,4 @@ fn decided(
         )));
     }
     Ok(decision)
-}
-
-/// The chunkers' answers against the baseline's, where a model compares them.
-fn judged_in_pairs(
-    corpus: &Corpus,
-    plan: &Plan<'_>,
-    setup: &Setup<'_>,
-    folder: &RunFolder,
-    observer: &dyn Observer,
-) -> Result<Vec<PairwiseRow>, RunError> {
-    let Some(judge) = &setup.models.pairs else { return Ok(Vec::new()) };
-    let names: Vec<&str> = plan.chunkers.iter().map(|row| row.name.as_str()).collect();
-    let (settings, baseline, seed) = (plan.settings, plan.decision.baseline.as_str(), plan.seed);
-    Pairs { corpus, settings, chunkers: &names, baseline, seed }.judge(judge.as_ref(), folder, observer)
-}
-
-/// What the run came to.
-fn summary(
-    experiment: &Experiment,
-    corpus: &Corpus,
-    record: &RunRecord,
-    gathered: Gathered<'_>,
-    compared: Compared,
-    pairwise: Vec<PairwiseRow>,
-) -> Summary {
-    let Gathered { rows, cells, scores, .. } = gathered;
-    Summary {
-        name: experiment.name.clone(),
-        questions: corpus.set.questions.len(),
-        documents: corpus.documents.len(),
-        failed: cells.iter().map(|cell| cell.failed).sum(),
-        left_out: corpus.set.left_out(),
-        chunkers: rows,
-        cells,
-        comparisons: compared.comparisons,
-        verdict: compared.verdict,
-        budget_rule: Some(experiment.retrieval.budget_rule).filter(|_| !experiment.retrieval.token_budgets.is_empty()),
-        judges: JudgeIdentity::of_run(&record.config, &record.checksums),
-        pairwise,
-        judges_agree: scores.agreement(),
-    }
 }
