@@ -10,7 +10,7 @@ use super::budget::{Cutter, hits_to_fill};
 use super::cut::Cut;
 use super::expand::Expanding;
 use super::found::{Built, Given};
-use super::retrieve::{self, Ranking};
+use super::retrieve::{Ranking, Search};
 use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, rerank, score, trec};
 use crate::answer::{
     Asked, BestPassage, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing,
@@ -146,17 +146,9 @@ impl<'a> Runner<'a> {
         if let Some(found) = self.shared.iter().find(is_same) {
             return Ok((found.rankings.clone(), found.built));
         }
-        let depth = self.depth(cut);
-        let (rankings, built) = retrieve::all(
-            cut,
-            self.corpus,
-            self.setup,
-            &self.experiment.retrieval,
-            self.vectors.as_ref(),
-            depth,
-            out,
-            observer,
-        )?;
+        let (corpus, setup, retrieval) = (self.corpus, self.setup, &self.experiment.retrieval);
+        let search = Search { corpus, setup, retrieval, vectors: self.vectors.as_ref(), out, observer };
+        let (rankings, built) = search.all(cut, self.depth(cut))?;
         if Arc::strong_count(&cut.chunks) > 1 {
             let chunks = Arc::clone(&cut.chunks);
             self.shared.push(Searched { chunks, reads, rankings: rankings.clone(), built });
