@@ -352,12 +352,6 @@ impl Metric {
         self.unit().scale()
     }
 
-    /// Returns true where a higher value is a better one, which holds for all metrics of questions so far.
-    #[must_use]
-    pub fn higher_is_better(&self) -> bool {
-        true
-    }
-
     /// Returns true where a score needs all chunks there are: what only hands out passages has none.
     #[must_use]
     pub fn needs_all_chunks(&self) -> bool {
@@ -519,7 +513,7 @@ mod tests {
         for metric in Metric::all() {
             assert_eq!(metric.to_string().parse::<Metric>().unwrap(), *metric);
             let (low, high) = metric.range();
-            assert!((high - low - metric.scale()).abs() < 1e-12 && metric.higher_is_better());
+            assert!((high - low - metric.scale()).abs() < 1e-12);
             assert!(metric.meaning().ends_with('.'));
             by_key.insert(metric.clone(), metric.order());
         }
