@@ -15,6 +15,8 @@ mod reference;
 #[cfg(feature = "models")]
 mod rerankers;
 pub mod stores;
+#[cfg(all(feature = "eval", feature = "models"))]
+pub mod training;
 
 pub use pericope_api as api;
 #[cfg(feature = "models")]

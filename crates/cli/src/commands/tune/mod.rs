@@ -16,13 +16,13 @@ use pericope_eval::format::plural;
 use pericope_eval::run::Estimate;
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
 use pericope_learn::weswin::{WeSWin, open};
-use pericope_segeval::read::Set;
+use pericope_segeval::read::{Segmented, Set};
 use pericope_segment::registry::SegmenterEntry;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use self::segmenter::{Wanted, shown_threshold};
-use crate::commands::{dry_run, print_json, sweep, train::labelled};
+use crate::commands::{dry_run, print_json, sweep};
 use crate::input;
 use crate::resources::{failure, shown};
 use crate::session::{opened, tell_kind};
@@ -129,7 +129,9 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     for data in &config.data {
         let set = set(path, data, config.split)?;
         unreadable += input::report(&set.skipped);
-        documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
+        let tokens = checkpoint.settings.tokens;
+        let labelled = |one: &Segmented| LabelledDocument::new(&one.document, one.reference.after(), &base, tokens);
+        documents.extend(set.documents.iter().map(labelled));
     }
     let tuning = tune(&model, &documents, &grid).map_err(|e| wrong(e.to_string()))?;
     if let (true, Some(file)) = (config.write, &file) {
