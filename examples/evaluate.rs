@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 
 use pericope::eval::answer::Models;
-use pericope::eval::config::Experiment;
+use pericope::eval::config::{Configuration, Experiment};
 use pericope::eval::run::{Embedded, RunFolder, Setup, run};
 use pericope::report::run::table;
 use pericope::segment::Resources;

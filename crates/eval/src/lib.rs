@@ -6,6 +6,7 @@ pub mod asking;
 pub mod calibrate;
 pub mod cell;
 pub mod classification;
+pub mod comparison;
 pub mod config;
 pub mod data;
 pub mod format;

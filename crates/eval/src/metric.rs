@@ -3,97 +3,15 @@
 //! A [`Metric`] prints as it parses: its key, which is its name in configurations, `items.jsonl` and `summary.json`.
 //! Every list of metrics (columns, comparisons, gates, sweeps) is taken from [`Metric::all`], in its order.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering;
-use std::fmt;
-use std::hash::{Hash, Hasher};
+mod by_key;
+mod unit;
+
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::format;
 
-/// The scale of a metric's values, and how they read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// A share 0..=1, shown as percent; differences in points.
-    Share,
-    /// A score 0..=10, shown with two decimals.
-    Ten,
-    /// Any other number, shown with three decimals.
-    Plain,
-}
-
-impl Unit {
-    /// Returns the least and the greatest value; both infinite where the scale is not known.
-    #[must_use]
-    pub fn range(self) -> (f64, f64) {
-        match self {
-            Unit::Share => (0.0, 1.0),
-            Unit::Ten => (0.0, 10.0),
-            Unit::Plain => (f64::NEG_INFINITY, f64::INFINITY),
-        }
-    }
-
-    /// Returns the width of the scale, by which differences of several metrics are compared; 1 where it is not known.
-    #[must_use]
-    pub fn scale(self) -> f64 {
-        match self {
-            Unit::Ten => 10.0,
-            Unit::Share | Unit::Plain => 1.0,
-        }
-    }
-
-    /// A value on its own: `71.2 %`, `6.25`.
-    #[must_use]
-    pub fn value(self, x: f64) -> String {
-        match self {
-            Unit::Share => format::percent(x),
-            Unit::Ten => format::decimal(x, 2),
-            Unit::Plain => format::decimal(x, 3),
-        }
-    }
-
-    /// A value in a table whose head names the unit: `71.2`, `6.25`.
-    #[must_use]
-    pub fn bare(self, x: f64) -> String {
-        match self {
-            Unit::Share => format::decimal(100.0 * x, 1),
-            Unit::Ten => format::decimal(x, 2),
-            Unit::Plain => format::decimal(x, 3),
-        }
-    }
-
-    /// A difference with its sign, without unit: `+5.2`.
-    #[must_use]
-    pub fn difference(self, x: f64) -> String {
-        match self {
-            Unit::Share => format::signed(100.0 * x, 1),
-            Unit::Ten => format::signed(x, 2),
-            Unit::Plain => format::signed(x, 3),
-        }
-    }
-
-    /// What a difference is counted in, with a space before it where there is a word.
-    #[must_use]
-    pub fn points(self) -> &'static str {
-        match self {
-            Unit::Share => " points",
-            Unit::Ten | Unit::Plain => "",
-        }
-    }
-
-    /// A unit for the head of a table's column or a chart's axis; empty where there is none.
-    #[must_use]
-    pub fn mark(self) -> &'static str {
-        match self {
-            Unit::Share => "%",
-            Unit::Ten => "of 10",
-            Unit::Plain => "",
-        }
-    }
-}
+pub use unit::Unit;
 
 /// The facts about a metric that this program computes.
 #[derive(Debug)]
@@ -352,12 +270,6 @@ impl Metric {
         self.unit().scale()
     }
 
-    /// Returns true where a higher value is a better one, which holds for all metrics of questions so far.
-    #[must_use]
-    pub fn higher_is_better(&self) -> bool {
-        true
-    }
-
     /// Returns true where a score needs all chunks there are: what only hands out passages has none.
     #[must_use]
     pub fn needs_all_chunks(&self) -> bool {
@@ -419,73 +331,6 @@ impl FromStr for Metric {
     }
 }
 
-/// As [`Metric::named`].
-impl From<&str> for Metric {
-    fn from(key: &str) -> Self {
-        Metric::named(key)
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
-
-impl PartialEq for Metric {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Metric {}
-
-impl Hash for Metric {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
-    }
-}
-
-impl PartialOrd for Metric {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// By key, as files order them; columns are ordered by [`Metric::order`].
-impl Ord for Metric {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(other.key())
-    }
-}
-
-/// Maps by metric can be asked by key.
-impl Borrow<str> for Metric {
-    fn borrow(&self) -> &str {
-        self.key()
-    }
-}
-
-impl Default for Metric {
-    /// Span recall, which headlines speak of.
-    fn default() -> Self {
-        Metric::SPAN_RECALL
-    }
-}
-
-impl Serialize for Metric {
-    fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
-        into.serialize_str(self.key())
-    }
-}
-
-/// Takes unknown keys as they are: records may be of another version.
-impl<'de> Deserialize<'de> for Metric {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Metric::named(&String::deserialize(from)?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -519,7 +364,7 @@ mod tests {
         for metric in Metric::all() {
             assert_eq!(metric.to_string().parse::<Metric>().unwrap(), *metric);
             let (low, high) = metric.range();
-            assert!((high - low - metric.scale()).abs() < 1e-12 && metric.higher_is_better());
+            assert!((high - low - metric.scale()).abs() < 1e-12);
             assert!(metric.meaning().ends_with('.'));
             by_key.insert(metric.clone(), metric.order());
         }

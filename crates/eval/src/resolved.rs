@@ -209,6 +209,7 @@ mod tests {
     use pericope_segment::registry::{SettingKey, list};
 
     use super::*;
+    use crate::config::Configuration;
 
     const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"${X:-a}/q.json\"\n[retrieval]\ntoken_budgets = [512]\n\
         [[chunker]]\nname = \"semantic\"\nspec = \"window\"\n[[chunker]]\nname = \"same\"\nspec = \"same-size:reference=semantic\"\n\

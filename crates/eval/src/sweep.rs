@@ -219,6 +219,7 @@ mod tests {
 
     use super::*;
     use crate::cell::Cutoff;
+    use crate::config::Configuration;
     use crate::record::Gold;
     use pericope_segment::registry::list;
     use std::path::Path;

@@ -171,7 +171,7 @@ fn main() -> Fallible<()> {
 
     let before = Instant::now();
     let reader = IndexReader::open_expecting(dir.path(), &spec)?;
-    let modes: &[Mode] = if dense { &[Mode::Bm25, Mode::Dense, Mode::Hybrid] } else { &[Mode::Bm25] };
+    let modes: &[Mode] = if dense { &Mode::ALL } else { &[Mode::Bm25] };
     reader.search(&Query::new("warm up", modes[modes.len() - 1], 10))?;
     println!("open and first search {:.1} ms", before.elapsed().as_secs_f64() * 1e3);
     for &mode in modes {

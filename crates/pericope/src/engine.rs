@@ -1,27 +1,27 @@
 //! Chunkers, encoders and token counters from their specs.
 
+mod resources;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use pericope_api::{Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
-use pericope_segment::fixed::match_bound;
-use pericope_segment::llm::LanguageModel;
-use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, outside, takes_embedder};
+use pericope_api::{Segmenter, SentenceEncoder, TokenCounter};
+use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, takes_embedder};
 use pericope_segment::spec::{Spec, SpecError};
-use pericope_segment::{Chunker, Limits, LoadEncoder, Resources};
+use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta, StoreMeta};
 
-use crate::reference::{self, Corpus};
+use crate::reference::Corpus;
 use crate::stores::kept_limits;
-use crate::{EngineError, embedders, language_models};
+use crate::{EngineError, embedders};
 
 /// The setting of segmenters that names their encoder.
 const EMBEDDER: &str = "embedder";
 
 /// Returns the segmenters that specs may name: with the feature `models` the trained ones too, and last those that read a
-/// file, start a program or ask a service that the spec names ([`outside`]).
+/// file, start a program or ask a service that the spec names ([`outside`](pericope_segment::registry::outside)).
 #[must_use]
 pub fn segmenters() -> &'static [SegmenterEntry] {
     #[cfg(feature = "models")]
@@ -30,7 +30,7 @@ pub fn segmenters() -> &'static [SegmenterEntry] {
     {
         use std::sync::OnceLock;
         static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
-        ALL.get_or_init(|| [pericope_segment::registry::list(), outside()].concat())
+        ALL.get_or_init(|| [pericope_segment::registry::list(), pericope_segment::registry::outside()].concat())
     }
 }
 
@@ -120,7 +120,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Counts tokens with the tokenizer of that name (`minilm`, `words`, a known model, a `tokenizer.json` or its folder, `cl100k`, `o200k`).
-    /// Without one, with words; [`tokenizer_for`] says what commands take.
+    /// Without one, with words; [`tokenizer_for`](crate::tokenizer_for) says what commands take.
     #[must_use]
     pub fn with_tokenizer(mut self, name: impl Into<String>) -> Self {
         self.tokenizer = Some(name.into());
@@ -262,7 +262,7 @@ impl<'a> Engine<'a> {
     /// [`EngineError::Usage`] for a file without such a table, and a model or key that is not there.
     #[cfg(feature = "eval")]
     pub fn context_writer(&self, file: &std::path::Path) -> Result<pericope_llm::LlmContextWriter, EngineError> {
-        let cache = language_models::cache().map_err(EngineError::usage)?;
+        let cache = crate::language_models::cache().map_err(EngineError::usage)?;
         pericope_eval::asking::lone_context_writer(file, &cache, self.offline).map_err(EngineError::usage)
     }
 
@@ -300,202 +300,6 @@ fn cached(encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
     encoder
 }
 
-impl Resources for Engine<'_> {
-    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.own.clone().map_or_else(|| self.default_encoder(), Ok)
-    }
-
-    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
-        if embedders::is_default(name) {
-            return self.default_encoder();
-        }
-        if let Some(shared) = self.shared(name) {
-            return Ok(shared);
-        }
-        let found = embedders::embedder(name, self.offline).map_err(|e| e.to_string())?;
-        found.ok_or_else(|| format!("embedder={name}: it needs an encoder"))
-    }
-
-    fn changed_encoder(&self, _: &str, load: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
-        Ok(self.remembering(load()?))
-    }
-
-    fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
-        let load = || match self.loading.take().map(|loading| loading.0.join()) {
-            Some(Ok(loaded)) => loaded,
-            _ => embedders::counter(self.tokenizer.as_deref()),
-        };
-        self.counter.get_or_init(load).clone()
-    }
-
-    fn overrides(&self) -> Limits {
-        self.overrides
-    }
-
-    fn defaults(&self) -> Limits {
-        self.defaults
-    }
-
-    fn custom(&self, name: &str) -> Result<Arc<dyn Segmenter>, String> {
-        let found = self.custom.get(name).cloned();
-        found.ok_or_else(|| format!("a program in Rust or Python brings it, and none named `{name}` was brought"))
-    }
-
-    fn shift_finder(&self, wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
-        language_models::shift_finder(wanted, self.offline)
-    }
-
-    fn mean_words(&self, reference: &str) -> Result<f64, String> {
-        let spec = Spec::parse(reference).map_err(|e| e.to_string())?;
-        let name = spec.to_string();
-        if let Some(known) = self.reference.borrow().as_ref().filter(|known| known.spec == name) {
-            return Ok(known.mean_words);
-        }
-        let mean_words = self.mean_of(&spec)?;
-        self.reference.replace(Some(ReferenceMeta { spec: name, mean_words, bound: None }));
-        self.stored.set(false);
-        Ok(mean_words)
-    }
-
-    fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {
-        let wanted = self.mean_words(reference)?;
-        if self.stored.get() {
-            let bound = self.reference.borrow().as_ref().and_then(|known| known.bound);
-            return Ok(bound.unwrap_or((wanted.round() as usize).max(1)));
-        }
-        let found = match_bound(wanted, most, |words| {
-            let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
-            self.mean_of(&spec)
-        })?;
-        if let Some(known) = self.reference.borrow_mut().as_mut() {
-            known.bound = Some(found.words);
-        }
-        Ok(found.words)
-    }
-}
-
-impl Engine<'_> {
-    /// An encoder that a segmenter brought, remembering what it encoded where the default one does.
-    fn remembering(&self, encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
-        if self.cached.is_none() {
-            return encoder;
-        }
-        let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = encoder.fingerprint();
-        if let Some(known) = brought.iter().find(|known| known.fingerprint() == own) {
-            return Arc::clone(known);
-        }
-        let encoder = cached(encoder);
-        brought.push(Arc::clone(&encoder));
-        encoder
-    }
-
-    fn default_encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        let known = self.cached.clone().or_else(|| self.shared(embedders::DEFAULT_EMBEDDER));
-        known.map_or_else(embedders::default_encoder, Ok)
-    }
-
-    fn shared(&self, name: &str) -> Option<Arc<dyn SentenceEncoder>> {
-        self.shared.as_ref().filter(|(known, _)| known == name).map(|(_, encoder)| Arc::clone(encoder))
-    }
-
-    /// The mean words of a segmenter's chunks of the corpus.
-    fn mean_of(&self, spec: &Spec) -> Result<f64, String> {
-        let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
-        let inner = Engine {
-            tokenizer: self.tokenizer.clone(),
-            overrides: self.overrides,
-            defaults: self.defaults,
-            counter: OnceCell::from(self.counter()),
-            offline: self.offline,
-            cached: self.cached.clone(),
-            shared: self.shared.clone(),
-            own: self.own.clone(),
-            brought: Arc::clone(&self.brought),
-            ..Engine::default()
-        };
-        let spec = self.with_own_embedder(spec.clone()).map_err(|e| e.to_string())?;
-        let chunker = build_from(segmenters(), &spec, &inner).map_err(|e| e.to_string())?;
-        reference::mean_words(&chunker, corpus)
-    }
-}
-
-/// Returns the tokenizer that commands count with where none is named: that of the model which embeds the chunks, else `minilm` where a
-/// segmenter reads with it, else `words`. It does not depend on what is installed, so that a command cuts alike on every
-/// machine, or says which model is missing.
-#[must_use]
-pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> String {
-    embedders::tokenizer_beside(embedder, specs.into_iter().any(cuts_by_encoder))
-}
-
-/// Returns whether it, or a segmenter that it refers to for its size, asks for the default encoder.
-fn cuts_by_encoder(spec: &Spec) -> bool {
-    needs_encoder(spec) || spec.references().iter().any(cuts_by_encoder)
-}
-
-/// Returns whether a segmenter of this spec asks for the default encoder, or for one that changes it; this may depend on its settings.
-#[must_use]
-pub fn needs_encoder(spec: &Spec) -> bool {
-    let asked = asked(spec);
-    asked.default.get() || asked.changed.get()
-}
-
-/// Returns whether a segmenter of this spec reads the vectors of the default encoder, which several may share.
-#[must_use]
-pub fn shares_encoder(spec: &Spec) -> bool {
-    asked(spec).default.get()
-}
-
-/// Returns whether a segmenter of this spec reads the vectors of the embedder of this name.
-#[must_use]
-pub fn reads_with(spec: &Spec, embedder: &str) -> bool {
-    asked(spec).named.borrow().iter().any(|name| name == embedder)
-}
-
-fn asked(spec: &Spec) -> Probe {
-    let probe = Probe::default();
-    // A file of chunks is read once, when they are wanted.
-    if outside().iter().all(|entry| entry.name != spec.name) {
-        let _ = build_from(segmenters(), spec, &probe);
-    }
-    probe
-}
-
-/// Resources that note whether the default encoder is asked for, as it is or changed.
-#[derive(Default)]
-struct Probe {
-    default: Cell<bool>,
-    changed: Cell<bool>,
-    /// The names of the embedders that are asked for as they are.
-    named: RefCell<Vec<String>>,
-}
-
-impl Resources for Probe {
-    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.default.set(true);
-        self.named.borrow_mut().push(embedders::DEFAULT_EMBEDDER.to_owned());
-        Err("only asked whether it is needed".into())
-    }
-
-    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
-        if embedders::is_default(name) {
-            self.encoder()
-        } else {
-            self.named.borrow_mut().push(name.to_owned());
-            Err("only asked whether the default is needed".into())
-        }
-    }
-
-    fn changed_encoder(&self, base: &str, _: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.changed.set(self.changed.get() || embedders::is_default(base));
-        Err("only asked whether it is needed".into())
-    }
-
-    fn mean_words(&self, _: &str) -> Result<f64, String> {
-        Ok(1.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -503,9 +307,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
-    use pericope_segment::spec::Spec;
 
-    use super::{Engine, needs_encoder, reads_with, shares_encoder, tokenizer_for};
+    use super::Engine;
 
     /// Knows cats from ships, and what it was given.
     #[derive(Default)]
@@ -550,34 +353,5 @@ mod tests {
         let heard = heard.0.lock().unwrap();
         assert_eq!(heard.iter().filter(|text| *text == "A cat sleeps.").count(), 1, "{heard:?}");
         assert_eq!(heard.len(), sentences.len() + chunks.len(), "{heard:?}");
-    }
-
-    #[test]
-    fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
-        let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).unwrap()]);
-        for spec in ["fusion", "fusion:embedder=minilm", "topic", "same-size:reference=window"] {
-            assert_eq!(
-                (counted("none", spec), counted("e5-small", spec)),
-                ("minilm".into(), "e5-small-v2".into()),
-                "{spec}"
-            );
-        }
-        for spec in ["fixed", "fusion:embedder=static", "window:embedder=openai:e"] {
-            let counted = ["none", "static", "minilm", "minilm:changes", "e5-small", "openai:m"]
-                .map(|embedder| counted(embedder, spec));
-            assert_eq!(counted, ["words", "words", "minilm", "minilm", "e5-small-v2", "words"], "{spec}");
-        }
-    }
-
-    #[test]
-    fn a_model_with_an_encoder_of_its_own_shares_no_vectors() {
-        let asked = |spec: &str| {
-            let spec = Spec::parse(spec).unwrap();
-            (needs_encoder(&spec), shares_encoder(&spec))
-        };
-        assert_eq!((asked("topic"), asked("fusion"), asked("fixed")), ((true, false), (true, true), (false, false)));
-        let reads = |spec: &str, embedder: &str| reads_with(&Spec::parse(spec).unwrap(), embedder);
-        assert!(reads("fusion", "minilm") && reads("window:embedder=e5", "e5"));
-        assert!(!reads("fusion:embedder=static", "minilm") && !reads("topic", "minilm") && !reads("fixed", "minilm"));
     }
 }

@@ -11,10 +11,13 @@ mod error;
 #[cfg(all(feature = "eval", feature = "models"))]
 pub mod experiments;
 mod language_models;
+mod needs;
 mod reference;
 #[cfg(feature = "models")]
 mod rerankers;
 pub mod stores;
+#[cfg(all(feature = "eval", feature = "models"))]
+pub mod training;
 
 pub use pericope_api as api;
 #[cfg(feature = "models")]
@@ -38,8 +41,9 @@ pub use pericope_segeval as segeval;
 pub use pericope_segment as segment;
 pub use pericope_store as store;
 
-pub use engine::{Engine, LoadingCounter, needs_encoder, reads_with, segmenters, shares_encoder, tokenizer_for};
+pub use engine::{Engine, LoadingCounter, segmenters};
 pub use error::EngineError;
+pub use needs::{needs_encoder, reads_with, shares_encoder, tokenizer_for};
 pub use reference::Corpus;
 #[cfg(feature = "models")]
 pub use rerankers::rerankers;

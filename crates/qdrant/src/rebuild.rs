@@ -90,15 +90,6 @@ impl Rebuild {
         })?;
         Ok(next)
     }
-
-    /// Deletes what has been built.
-    ///
-    /// # Errors
-    /// What the server says.
-    pub fn abandon(self) -> Result<(), Error> {
-        let connection = Arc::clone(&self.next.connection);
-        connection.wait(delete(&connection, &self.next.pinned))
-    }
 }
 
 /// Refuses to take the place of collections that were not made to be measured in: somebody searches them.

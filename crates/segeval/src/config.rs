@@ -1,16 +1,15 @@
 //! Segmentation experiments: what `pericope segment-eval CONFIG.toml` reads, as TOML.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use pericope_api::{VariableError, expand_variables};
 use pericope_segment::Limits;
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
-use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, read};
+use pericope_eval::config::{ConfigError, Configuration, ExperimentKind, expanded_path};
 use pericope_eval::resolved::{Resolved, Specified};
 
 /// One experiment. Unknown keys are errors.
@@ -96,46 +95,15 @@ fn seed() -> u64 {
     7
 }
 
+impl Configuration for SegmentationExperiment {
+    const KIND: ExperimentKind = ExperimentKind::Segmentation;
+
+    fn finish(&mut self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
+        self.check(segmenters)
+    }
+}
+
 impl SegmentationExperiment {
-    /// Reads a file, applies `overrides` (`name=other`, later ones win) and checks the result. `segmenters`
-    /// are those that specs may name.
-    ///
-    /// # Errors
-    /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
-        Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
-    }
-
-    /// As [`SegmentationExperiment::load`], from a file that was read already.
-    ///
-    /// # Errors
-    /// As [`SegmentationExperiment::load`].
-    pub fn of_file(
-        file: &ExperimentFile,
-        overrides: &[String],
-        segmenters: &[SegmenterEntry],
-    ) -> Result<Self, ConfigError> {
-        if file.kind != ExperimentKind::Segmentation {
-            return Err(file.unfit("kind = \"segmentation\""));
-        }
-        Self::parse(&file.text, &file.path, overrides, segmenters)
-    }
-
-    /// As [`SegmentationExperiment::load`], from text; `path` is used in messages only.
-    ///
-    /// # Errors
-    /// As [`SegmentationExperiment::load`].
-    pub fn parse(
-        text: &str,
-        path: &Path,
-        overrides: &[String],
-        segmenters: &[SegmenterEntry],
-    ) -> Result<Self, ConfigError> {
-        let experiment: Self = read(text, path, overrides)?;
-        experiment.check(segmenters).map_err(|problem| ConfigError::in_file(path, &problem))?;
-        Ok(experiment)
-    }
-
     /// The settings that the experiment comes down to. `segmenters` are those that specs may name, `models` the checksums of the
     /// model files that the program fetches, by name.
     ///
@@ -151,7 +119,7 @@ impl SegmentationExperiment {
         let specified: Vec<Specified<'_>> = (self.segmenters.iter())
             .map(|one| Specified { list: "segmenter", name: &one.name, spec: &one.spec, limits: Limits::NONE })
             .collect();
-        Resolved::of(ExperimentKind::Segmentation, &config, &specified, segmenters, models)
+        Resolved::of(Self::KIND, &config, &specified, segmenters, models)
     }
 
     fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
@@ -189,13 +157,12 @@ impl SegmentationExperiment {
 }
 
 impl SetConfig {
-    /// The path with its variables expanded; `variable` gives their values (`|name| std::env::var(name).ok()`).
+    /// The path with its variables expanded.
     ///
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
-    pub fn expanded(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ConfigError> {
-        let problem = |e: VariableError| ConfigError::Value(format!("set '{}': {e}", self.name));
-        expand_variables(&self.path, variable).map(PathBuf::from).map_err(problem)
+    pub fn expanded(&self) -> Result<PathBuf, ConfigError> {
+        expanded_path(&format!("set '{}'", self.name), &self.path)
     }
 }
 
@@ -217,6 +184,8 @@ fn distinct<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), 
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::path::Path;
+
     use super::*;
 
     const SMALL: &str = "name = \"n\"\n[[set]]\nname = \"choi\"\npath = \"${X:-a}/choi.jsonl\"\n\
@@ -233,7 +202,7 @@ mod tests {
     fn defaults_and_round_trip() {
         let one = parse(SMALL, &[]).unwrap();
         assert_eq!((one.sets[0].documents, one.sets[0].seed, one.published[0].known), (0, 7, false));
-        assert_eq!(one.sets[0].expanded(&|_| None).unwrap(), PathBuf::from("a/choi.jsonl"));
+        assert_eq!(one.sets[0].expanded().unwrap(), PathBuf::from("a/choi.jsonl"));
         assert_eq!(parse(&toml::to_string(&one).unwrap(), &[]).unwrap(), one);
         assert_eq!(parse(SMALL, &["name=other"]).unwrap().name, "other");
     }
@@ -283,8 +252,9 @@ mod tests {
 
     #[test]
     fn unset_variables_are_named_with_their_set() {
-        let set = SetConfig { name: "s".into(), path: "${NOPE}/x".into(), documents: 0, seed: 7, split: None };
-        let error = set.expanded(&|_| None).unwrap_err().to_string();
-        assert!(error.contains("'s'") && error.contains("NOPE"), "{error}");
+        let set =
+            SetConfig { name: "s".into(), path: "${PERICOPE_NOT_SET}/x".into(), documents: 0, seed: 7, split: None };
+        let error = set.expanded().unwrap_err().to_string();
+        assert!(error.contains("'s'") && error.contains("PERICOPE_NOT_SET"), "{error}");
     }
 }

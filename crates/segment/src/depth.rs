@@ -44,13 +44,7 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 pub(crate) fn percentile(values: &[f64], percent: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-    let place = (last as f64 * (percent / 100.0)).clamp(0.0, last as f64);
-    let below = place.floor() as usize;
-    let (a, b) = (sorted[below], sorted[(below + 1).min(last)]);
-    let share = place - below as f64;
-    // From the nearer end, as numpy does, so that the last bits agree.
-    if share < 0.5 { a + (b - a) * share } else { b - (b - a) * (1.0 - share) }
+    pericope_util::percentile(&sorted, percent / 100.0).unwrap_or(f64::NAN)
 }
 
 /// Half the difference of each value's neighbours, and at the two ends the difference to the only one, as

@@ -7,7 +7,8 @@ use crate::Filter;
 
 /// The way in which chunks are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// By the words that they share with the query.
     Bm25,
@@ -15,6 +16,21 @@ pub enum Mode {
     Dense,
     /// By both, joined by reciprocal rank fusion (k = 60).
     Hybrid,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 3] = [Mode::Bm25, Mode::Dense, Mode::Hybrid];
+
+    /// The name in specs, arguments and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Bm25 => "bm25",
+            Mode::Dense => "dense",
+            Mode::Hybrid => "hybrid",
+        }
+    }
 }
 
 /// A name that no [`Mode`] has.
@@ -26,22 +42,13 @@ impl FromStr for Mode {
     type Err = UnknownMode;
 
     fn from_str(s: &str) -> Result<Self, UnknownMode> {
-        match s {
-            "bm25" => Ok(Mode::Bm25),
-            "dense" => Ok(Mode::Dense),
-            "hybrid" => Ok(Mode::Hybrid),
-            _ => Err(UnknownMode(s.to_owned())),
-        }
+        Mode::ALL.into_iter().find(|mode| mode.name() == s).ok_or_else(|| UnknownMode(s.to_owned()))
     }
 }
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Bm25 => "bm25",
-            Mode::Dense => "dense",
-            Mode::Hybrid => "hybrid",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -112,7 +119,7 @@ mod tests {
 
     #[test]
     fn modes_are_read_as_they_are_written() {
-        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        for mode in Mode::ALL {
             assert_eq!(mode.to_string().parse(), Ok(mode));
             assert_eq!(serde_json::to_value(mode).unwrap(), mode.to_string());
         }

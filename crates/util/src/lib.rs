@@ -23,7 +23,7 @@ pub use files::{StagedFile, is_left_over, replace_file, replace_named_file};
 pub use gate::{Gate, Inside};
 pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError, try_lock};
-pub use math::{cosine, dot, percentile, to_length_one};
+pub use math::{cosine, dot, neighbours, percentile, to_length_one};
 pub use names::{name_of_text, name_text, shown_path};
 pub use program::{
     Program, ProgramError, ProgramLimits, command_words, on_program_line, on_program_start, stop_programs,

@@ -53,15 +53,21 @@ pub fn to_length_one<T: Copy + Into<f64>>(vector: &[T]) -> Option<impl Fn(T) -> 
     Some(move |number: T| (Into::<f64>::into(number) / scale / length) as f32)
 }
 
+/// The two of some values in ascending order between which their quantile lies, and how far it is from the first, 0..1 of the
+/// way. `share` is taken into 0..=1. `None` of no values.
+#[must_use]
+pub fn neighbours(sorted: &[f64], share: f64) -> Option<(f64, f64, f64)> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = (last as f64 * share).clamp(0.0, last as f64);
+    let below = place.floor() as usize;
+    Some((*sorted.get(below)?, *sorted.get((below + 1).min(last))?, place - below as f64))
+}
+
 /// The quantile of values in ascending order, linear between neighbours (R's type 7, the default of `numpy.quantile`,
 /// to the last bit). `share` is taken into 0..=1. `None` of no values.
 #[must_use]
 pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let place = (last as f64 * share).clamp(0.0, last as f64);
-    let below = place.floor() as usize;
-    let (a, b) = (*sorted.get(below)?, *sorted.get((below + 1).min(last))?);
-    let share = place - below as f64;
+    let (a, b, share) = neighbours(sorted, share)?;
     // From the nearer end, as numpy does.
     Some(if share < 0.5 { a + (b - a) * share } else { b - (b - a) * (1.0 - share) })
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use pericope_llm::config::ProviderKind;
-use pericope_llm::{Cache, Client, LlmConfig, Message, OpenAiEmbeddings, Request, Role, Shared};
+use pericope_llm::{Client, LlmConfig, Message, OpenAiEmbeddings, Request, Role, Shared};
 
 use super::parts::choice;
 
@@ -113,9 +113,9 @@ pub(super) fn endpoints(data: &[u8]) {
         assert!(total.cost.is_finite() && total.cost >= 0.0);
     } else {
         config.provider = ProviderKind::OpenAi;
-        let cache = Arc::new(Cache::in_memory().expect("a cache in memory"));
+        let shared = Shared::in_memory().expect("a cache in memory");
         let dimensions = if kind == 6 { Some(2) } else { None };
-        if let Ok(encoder) = OpenAiEmbeddings::new(&config, dimensions, cache, false)
+        if let Ok(encoder) = OpenAiEmbeddings::new(&config, dimensions, &shared)
             && let Ok(vectors) = encoder.vectors(&["one"])
         {
             let length = vectors[0].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pericope_eval::config::{ConfigError, Experiment, ExperimentFile};
+use pericope_eval::config::{ConfigError, Configuration, Experiment, ExperimentFile};
 use pericope_eval::sweep;
 use pericope_segeval::config::SegmentationExperiment;
 use pericope_segment::registry::list;

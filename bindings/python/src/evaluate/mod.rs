@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pericope::eval::answer::Ledger;
 use pericope::eval::classification::ClassificationExperiment;
-use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind};
+use pericope::eval::config::{Configuration, Experiment, ExperimentFile, ExperimentKind};
 use pericope::eval::run::RunFolder;
 use pericope::eval::sweep::{Variant, variants};
 use pericope::experiments::segmentation::{Contestant, Scoring, read_sets, score};

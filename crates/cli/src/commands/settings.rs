@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pericope::segmenters;
 use pericope_eval::classification::ClassificationExperiment;
-use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
+use pericope_eval::config::{Configuration, Experiment, ExperimentFile, ExperimentKind};
 use pericope_eval::resolved::Resolved;
 use pericope_eval::sweep::variants;
 use pericope_segeval::config::SegmentationExperiment;

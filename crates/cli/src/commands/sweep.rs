@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pericope::experiments::{self, Ran};
 use pericope::segmenters;
-use pericope_eval::config::{Experiment, ExperimentFile};
+use pericope_eval::config::{Configuration, Experiment, ExperimentFile};
 use pericope_eval::record::{ITEMS, Item, ItemReader};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use pericope_eval::classification::ClassificationExperiment;
-use pericope_eval::config::ExperimentFile;
+use pericope_eval::config::{Configuration, Experiment, ExperimentFile};
 use serde_json::Value;
 use syn::{Attribute, Expr, Fields, Item, Lit, Meta};
 
@@ -109,7 +109,7 @@ const SMALLEST_OF_CLASSES: &str = "kind = \"classification\"\nname = \"n\"\n[dat
 #[test]
 fn every_key_of_the_configuration_is_documented() {
     let list = pericope_segment::registry::list();
-    let experiment = pericope_eval::config::Experiment::parse(SMALLEST, Path::new("x.toml"), &[], list).unwrap();
+    let experiment = Experiment::parse(SMALLEST, Path::new("x.toml"), &[], list).unwrap();
     let mut defaults = serde_json::to_value(&experiment).unwrap();
     // What the smallest experiment had to say is no default.
     for (table, key) in [("judge", "kind"), ("nightly", "keep")] {

@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pericope_api::expand_variables;
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Shares;
@@ -10,7 +9,7 @@ use serde_json::json;
 
 use super::newsgroups::Part;
 use crate::cell::{Cutoff, Setting};
-use crate::config::{ConfigError, Decision, ExperimentFile, ExperimentKind, known_limits, read};
+use crate::config::{ConfigError, Configuration, Decision, ExperimentKind, expanded_path, known_limits};
 use crate::metric::Metric;
 use crate::resolved::{Resolved, Specified};
 
@@ -188,32 +187,21 @@ const MARGIN: f64 = 0.02;
 /// The name that stands for the mode of retrieval where nothing is retrieved.
 const MODE: &str = "classification";
 
-impl ClassificationExperiment {
-    /// Reads an experiment, applies `overrides` and checks the result; `segmenters` are those that specs may name.
-    ///
-    /// # Errors
-    /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn of_file(
-        file: &ExperimentFile,
-        overrides: &[String],
-        segmenters: &[SegmenterEntry],
-    ) -> Result<Self, ConfigError> {
-        if file.kind != ExperimentKind::Classification {
-            return Err(file.unfit("kind = \"classification\""));
-        }
-        let experiment: Self = read(&file.text, &file.path, overrides)?;
-        experiment.check(segmenters).map_err(|problem| ConfigError::in_file(&file.path, &problem))?;
-        Ok(experiment)
-    }
+impl Configuration for ClassificationExperiment {
+    const KIND: ExperimentKind = ExperimentKind::Classification;
 
+    fn finish(&mut self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
+        self.check(segmenters)
+    }
+}
+
+impl ClassificationExperiment {
     /// The path of the data with its variables expanded.
     ///
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
-        expand_variables(&self.data.path, |name| std::env::var(name).ok())
-            .map(PathBuf::from)
-            .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
+        expanded_path("data.path", &self.data.path)
     }
 
     /// What the run decides, all defaults in place. Documents are read whole: the cutoff has no meaning.
@@ -256,7 +244,7 @@ impl ClassificationExperiment {
         let specified: Vec<Specified<'_>> = (self.chunkers.iter())
             .map(|one| Specified { list: "chunker", name: &one.name, spec: &one.spec, limits })
             .collect();
-        Resolved::of(ExperimentKind::Classification, &config, &specified, segmenters, models)
+        Resolved::of(Self::KIND, &config, &specified, segmenters, models)
     }
 
     fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
@@ -322,6 +310,7 @@ mod tests {
     use pericope_segment::registry::list;
 
     use super::*;
+    use crate::config::ExperimentFile;
 
     const SMALL: &str = "kind = \"classification\"\nname = \"n\"\n[data]\nkind = \"classes\"\npath = \"c.jsonl\"\n\
         [[chunker]]\nname = \"a\"\nspec = \"fixed:tokens=200,overlap=150\"\n[[chunker]]\nname = \"b\"\nspec = \"paragraph\"\n";

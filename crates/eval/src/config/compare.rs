@@ -185,6 +185,7 @@ mod tests {
     use pericope_segment::registry::list;
 
     use super::*;
+    use crate::config::Configuration;
 
     const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n\
         [retrieval]\nmodes = [\"bm25\", \"dense\"]\nk = [5, 1]\ntoken_budgets = [1024, 512]\n\

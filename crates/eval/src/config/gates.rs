@@ -328,7 +328,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::path::Path;
 
-    use crate::config::Experiment;
+    use crate::config::{Configuration, Experiment};
     use pericope_segment::registry::{list, outside};
 
     const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[retrieval]\ntoken_budgets = [512]\n\

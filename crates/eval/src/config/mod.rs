@@ -6,6 +6,7 @@ mod compare;
 mod data;
 mod gates;
 mod kind;
+mod load;
 mod model_file;
 mod nightly;
 mod overrides;
@@ -17,7 +18,6 @@ mod tune;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pericope_api::expand_variables;
 use pericope_segment::Limits as SizeLimits;
 use pericope_segment::llm::LLM;
 use pericope_segment::registry::SegmenterEntry;
@@ -30,9 +30,9 @@ pub use compare::{Compare, Decision, Primary};
 pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
+pub use load::{Configuration, expanded_path};
 pub use model_file::ModelFile;
 pub use nightly::{Baseline, LEAST_NIGHTS, Notify, Settings, WebhookBody};
-pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
 pub use redact::{redact, without_login};
@@ -199,47 +199,16 @@ impl Default for Limits {
     }
 }
 
+impl Configuration for Experiment {
+    const KIND: ExperimentKind = ExperimentKind::Retrieval;
+
+    fn finish(&mut self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
+        self.llm.expand()?;
+        self.check(segmenters)
+    }
+}
+
 impl Experiment {
-    /// Reads a file, applies `overrides` (`retrieval.k=[1,3]`, later ones win) and checks the result; `segmenters`
-    /// are those that specs may name.
-    ///
-    /// # Errors
-    /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
-        Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
-    }
-
-    /// As [`Experiment::load`], from a file that was read already.
-    ///
-    /// # Errors
-    /// As [`Experiment::load`].
-    pub fn of_file(
-        file: &ExperimentFile,
-        overrides: &[String],
-        segmenters: &[SegmenterEntry],
-    ) -> Result<Self, ConfigError> {
-        if file.kind != ExperimentKind::Retrieval {
-            return Err(file.unfit("kind = \"retrieval\""));
-        }
-        Self::parse(&file.text, &file.path, overrides, segmenters)
-    }
-
-    /// As [`Experiment::load`], from text; `path` is used in messages only.
-    ///
-    /// # Errors
-    /// As [`Experiment::load`].
-    pub fn parse(
-        text: &str,
-        path: &Path,
-        overrides: &[String],
-        segmenters: &[SegmenterEntry],
-    ) -> Result<Self, ConfigError> {
-        let mut experiment: Self = read(text, path, overrides)?;
-        experiment.llm.expand().map_err(|problem| ConfigError::in_file(path, &problem))?;
-        experiment.check(segmenters).map_err(|problem| ConfigError::in_file(path, &problem))?;
-        Ok(experiment)
-    }
-
     /// The retrievers of others: that of `retrieval.retriever`, named `retriever`, and those of `[[retriever]]`.
     #[must_use]
     pub fn all_retrievers(&self) -> Vec<RetrieverConfig> {
@@ -374,9 +343,7 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
-        expand_variables(&self.data.path, |name| std::env::var(name).ok())
-            .map(PathBuf::from)
-            .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
+        expanded_path("data.path", &self.data.path)
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn one_line(text: &str) -> String {
 ///
 /// # Errors
 /// [`ConfigError`], whose message is one line that names the place, the key or the setting.
-pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
+pub(super) fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
     let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
     if overrides.is_empty() {
         return toml::from_str(text).map_err(|e| toml_error(located(&e, text)));

@@ -376,6 +376,7 @@ fn unlimited(experiment: &Experiment, corpus: &[usize]) -> Vec<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::config::Configuration;
     use std::path::Path;
 
     const TEXT: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[retrieval]\nk = [1]\ntoken_budgets = [512]\n\

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pericope_api::Embeddings;
 use pericope_index::pipeline;
-use pericope_store::{IndexSpec, Query, RunSummary};
+use pericope_store::{IndexSpec, Mode, Query, Ranked, Retriever, RunSummary};
 
 use super::cut::Cut;
 use super::found::{Built, Hit};
@@ -35,110 +35,122 @@ impl Ranking {
     }
 }
 
-/// Builds the index of one cut, asks it every question in every mode, and removes it again.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn all(
-    cut: &Cut,
-    corpus: &Corpus,
-    setup: &Setup<'_>,
-    retrieval: &Retrieval,
-    vectors: Option<&Embeddings>,
-    depth: usize,
-    out: &Path,
-    observer: &dyn Observer,
-) -> Result<(Vec<Ranking>, Built), RunError> {
-    let failed = |source| RunError::Index { chunker: cut.name.clone(), source };
-    let at = place(retrieval.place.as_deref(), &cut.name, out);
-    let folder = retrieval.place.is_none().then(|| Path::new(&at));
-    folder.map_or(Ok(()), remove)?;
-    observer.stage(&format!("{}: indexing", cut.name), corpus.documents.len());
-    let start = Instant::now();
-    let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name())
-        .with_context(cut.contexts.as_ref().map(|(writer, _)| writer.clone()))
-        .with_language(retrieval.language);
-    if let Some(encoder) = &setup.encoder {
-        spec = (spec.with_encoder(encoder.clone()))
-            .with_heading_prefix(cut.prefix_headings)
-            .with_late_chunking(cut.late_chunking);
-    }
-    let mut writer = setup.stores.create(&at, &spec).map_err(failed)?;
-    let numbers: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
-    let mut before = 0;
-    // The threads of the pipeline own what they work with.
-    let places: HashMap<String, usize> = numbers.iter().map(|(id, &i)| ((*id).to_owned(), i)).collect();
-    let chunks = Arc::clone(&cut.chunks);
-    let report = pipeline::index_documents(
-        writer.as_mut(),
-        corpus.documents.iter().cloned().map(Ok),
-        move |document| Ok(places.get(&document.id).map(|&i| chunks[i].clone()).unwrap_or_default()),
-        |progress| {
-            observer.advance((progress.documents - before) as usize);
-            before = progress.documents;
-        },
-    )
-    .map_err(failed)?;
-    if let Some(failure) = report.failures.first() {
-        return Err(RunError::Chunker {
-            chunker: cut.name.clone(),
-            document: failure.document.clone(),
-            problem: failure.reason.clone(),
-        });
-    }
-    let truncated = report.truncated;
-    writer.finish(&RunSummary::default()).map_err(failed)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let built = Built { seconds, bytes: folder.map(folder_bytes), truncated };
+/// What is the same for every cut that is searched.
+pub(super) struct Search<'a> {
+    pub(super) corpus: &'a Corpus,
+    pub(super) setup: &'a Setup<'a>,
+    pub(super) retrieval: &'a Retrieval,
+    /// The vectors of the questions, where there is an encoder.
+    pub(super) vectors: Option<&'a Embeddings>,
+    /// The folder of the run.
+    pub(super) out: &'a Path,
+    pub(super) observer: &'a dyn Observer,
+}
 
-    let store = setup.stores.open(&at).map_err(failed)?;
-    let mut rankings = Vec::with_capacity(retrieval.modes.len());
-    for &mode in &retrieval.modes {
-        observer.stage(&format!("{}: {mode} retrieval", cut.name), corpus.set.questions.len());
-        // Repeats are passed over after the search, so some more are asked for.
-        let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
-        // One query at a time: what is timed is one search, not the wait for the others.
-        let found: Vec<Result<(Vec<Hit>, f64), String>> = (corpus.set.questions.iter().enumerate())
-            .map(|(i, question)| {
-                // The text of the chunk alone: what the headings add is not the chunker's doing.
-                let mut query = Query::new(&question.text, mode, wanted).text_only();
-                if let Some(vectors) = vectors {
-                    query = query.with_vector(vectors.row(i).to_vec());
-                }
-                let start = Instant::now();
-                let found = store.rank(&query);
-                let seconds = start.elapsed().as_secs_f64();
-                observer.advance(1);
-                let hits = found.map_err(|e| format!("search failed: {e}"))?;
-                let hits = hits
-                    .into_iter()
-                    .filter_map(|h| {
-                        let document = *numbers.get(h.document.as_str())?;
-                        Some(Hit { document, ordinal: h.ordinal, score: h.score, run: None })
-                    })
-                    .collect::<Vec<_>>();
-                Ok((if retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits }, seconds))
-            })
-            .collect();
-        let mut ranking =
-            Ranking { mode: mode.to_string(), hits: Vec::with_capacity(found.len()), ..Ranking::default() };
-        for (question, one) in found.into_iter().enumerate() {
-            let hits = match one {
-                Ok((hits, seconds)) => {
-                    ranking.seconds.push(Some(seconds));
-                    hits
-                }
-                Err(problem) => {
-                    ranking.seconds.push(None);
-                    ranking.failed.insert(question, problem);
-                    Vec::new()
-                }
-            };
-            ranking.hits.push(hits);
-        }
-        rankings.push(ranking);
+impl Search<'_> {
+    /// Builds the index of one cut, asks it every question in every mode, and removes it again.
+    pub(super) fn all(&self, cut: &Cut, depth: usize) -> Result<(Vec<Ranking>, Built), RunError> {
+        let at = place(self.retrieval.place.as_deref(), &cut.name, self.out);
+        let folder = self.retrieval.place.is_none().then(|| Path::new(&at));
+        folder.map_or(Ok(()), remove)?;
+        let mut built = self.index(cut, &at)?;
+        built.bytes = folder.map(folder_bytes);
+        let failed = |source| RunError::Index { chunker: cut.name.clone(), source };
+        let store = self.setup.stores.open(&at).map_err(failed)?;
+        let documents = self.corpus.documents.iter().enumerate();
+        let numbers: HashMap<&str, usize> = documents.map(|(i, document)| (document.id.as_str(), i)).collect();
+        let modes = self.retrieval.modes.iter();
+        let rankings = modes.map(|&mode| self.ranking(cut, store.as_ref(), &numbers, mode, depth)).collect();
+        drop(store);
+        folder.map_or(Ok(()), remove)?;
+        Ok((rankings, built))
     }
-    drop(store);
-    folder.map_or(Ok(()), remove)?;
-    Ok((rankings, built))
+
+    /// Writes the chunks of a cut into a store; the bytes that it takes are not looked at.
+    fn index(&self, cut: &Cut, at: &str) -> Result<Built, RunError> {
+        let Self { corpus, setup, observer, .. } = self;
+        let failed = |source| RunError::Index { chunker: cut.name.clone(), source };
+        observer.stage(&format!("{}: indexing", cut.name), corpus.documents.len());
+        let start = Instant::now();
+        let mut writer = setup.stores.create(at, &self.spec(cut)).map_err(failed)?;
+        let mut before = 0;
+        // The threads of the pipeline own what they work with.
+        let documents = corpus.documents.iter().enumerate();
+        let places: HashMap<String, usize> = documents.map(|(i, document)| (document.id.clone(), i)).collect();
+        let chunks = Arc::clone(&cut.chunks);
+        let report = pipeline::index_documents(
+            writer.as_mut(),
+            corpus.documents.iter().cloned().map(Ok),
+            move |document| Ok(places.get(&document.id).map(|&i| chunks[i].clone()).unwrap_or_default()),
+            |progress| {
+                observer.advance((progress.documents - before) as usize);
+                before = progress.documents;
+            },
+        )
+        .map_err(failed)?;
+        if let Some(failure) = report.failures.first() {
+            return Err(RunError::Chunker {
+                chunker: cut.name.clone(),
+                document: failure.document.clone(),
+                problem: failure.reason.clone(),
+            });
+        }
+        let truncated = report.truncated;
+        writer.finish(&RunSummary::default()).map_err(failed)?;
+        Ok(Built { seconds: start.elapsed().as_secs_f64(), bytes: None, truncated })
+    }
+
+    fn spec(&self, cut: &Cut) -> IndexSpec {
+        let spec = IndexSpec::new(cut.spec.clone(), self.setup.counter.name())
+            .with_context(cut.contexts.as_ref().map(|(writer, _)| writer.clone()))
+            .with_language(self.retrieval.language);
+        match &self.setup.encoder {
+            Some(encoder) => (spec.with_encoder(encoder.clone()))
+                .with_heading_prefix(cut.prefix_headings)
+                .with_late_chunking(cut.late_chunking),
+            None => spec,
+        }
+    }
+
+    /// Asks every question in one mode, one at a time: what is timed is one search, not the wait for the others.
+    fn ranking(
+        &self,
+        cut: &Cut,
+        store: &dyn Retriever,
+        numbers: &HashMap<&str, usize>,
+        mode: Mode,
+        depth: usize,
+    ) -> Ranking {
+        let questions = &self.corpus.set.questions;
+        self.observer.stage(&format!("{}: {mode} retrieval", cut.name), questions.len());
+        // Repeats are passed over after the search, so some more are asked for.
+        let wanted = if self.retrieval.drop_repeats { depth * 2 } else { depth };
+        let placed = |hit: Ranked| {
+            let document = *numbers.get(hit.document.as_str())?;
+            Some(Hit { document, ordinal: hit.ordinal, score: hit.score, run: None })
+        };
+        let mut ranking =
+            Ranking { mode: mode.to_string(), hits: Vec::with_capacity(questions.len()), ..Ranking::default() };
+        for (at, question) in questions.iter().enumerate() {
+            // The text of the chunk alone: what the headings add is not the chunker's doing.
+            let mut query = Query::new(&question.text, mode, wanted).text_only();
+            if let Some(vectors) = self.vectors {
+                query = query.with_vector(vectors.row(at).to_vec());
+            }
+            let start = Instant::now();
+            let found = store.rank(&query);
+            let seconds = start.elapsed().as_secs_f64();
+            self.observer.advance(1);
+            ranking.seconds.push(found.is_ok().then_some(seconds));
+            let found = found.unwrap_or_else(|e| {
+                ranking.failed.insert(at, format!("search failed: {e}"));
+                Vec::new()
+            });
+            let hits: Vec<Hit> = found.into_iter().filter_map(placed).collect();
+            ranking.hits.push(if self.retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits });
+        }
+        ranking
+    }
 }
 
 /// Drops chunks whose text a better one has already.

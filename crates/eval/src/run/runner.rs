@@ -1,6 +1,11 @@
+//! Chunkers and retrievers measured, one after the other.
+
+mod answers;
+mod cells;
+mod judging;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use pericope_api::Chunk;
 use pericope_segment::embedding::finite;
@@ -11,19 +16,17 @@ use super::budget::{Cutter, hits_to_fill};
 use super::cut::Cut;
 use super::expand::Expanding;
 use super::found::{Built, Given};
-use super::retrieve::{self, Ranking};
+use super::retrieve::{Ranking, Search};
 use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, rerank, score, trec};
-use crate::answer::{
-    Asked, BestPassage, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing,
-    Passage, Request, SpanGenerator,
-};
+use crate::answer::{Asked, BestPassage, Context, Extractive, ExtractiveOptions, SpanGenerator};
 use crate::cell::{Cutoff, Setting};
 use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
-use crate::data::Question;
-use crate::metric::Metric;
-use crate::metrics::answers::AnswerScores;
-use crate::record::{AnswerTime, Cell, ChunkerRow, Item, QueryTimes, Status};
+use crate::record::{AnswerTime, Cell, ChunkerRow, Item, QueryTimes};
 use crate::retriever::Query;
+
+use self::answers::place;
+use self::cells::cell;
+use self::judging::judged;
 
 /// What all chunkers are measured with.
 pub(super) struct Runner<'a> {
@@ -148,17 +151,9 @@ impl<'a> Runner<'a> {
         if let Some(found) = self.shared.iter().find(is_same) {
             return Ok((found.rankings.clone(), found.built));
         }
-        let depth = self.depth(cut);
-        let (rankings, built) = retrieve::all(
-            cut,
-            self.corpus,
-            self.setup,
-            &self.experiment.retrieval,
-            self.vectors.as_ref(),
-            depth,
-            out,
-            observer,
-        )?;
+        let (corpus, setup, retrieval) = (self.corpus, self.setup, &self.experiment.retrieval);
+        let search = Search { corpus, setup, retrieval, vectors: self.vectors.as_ref(), out, observer };
+        let (rankings, built) = search.all(cut, self.depth(cut))?;
         if Arc::strong_count(&cut.chunks) > 1 {
             let chunks = Arc::clone(&cut.chunks);
             self.shared.push(Searched { chunks, reads, rankings: rankings.clone(), built });
@@ -265,97 +260,6 @@ impl<'a> Runner<'a> {
         Ok(items)
     }
 
-    /// Why questions cannot be answered, whatever the setting.
-    fn problems(&self, cut: &Cut, ranking: &Ranking) -> Vec<Option<String>> {
-        let of_question = |(q, question): (usize, &Question)| {
-            let cutting = || cut.failure(question.places().map(|(document, _)| document)).map(str::to_owned);
-            ranking.failed.get(&q).cloned().or_else(cutting)
-        };
-        self.corpus.set.questions.iter().enumerate().map(of_question).collect()
-    }
-
-    /// What makes the answers, if anything does.
-    fn generator(&self, cut: &Cut) -> Option<&dyn Generator> {
-        match self.experiment.generator(cut.generator) {
-            GeneratorKind::None => None,
-            GeneratorKind::Best => self.best.as_ref().map(|best| best as &dyn Generator),
-            GeneratorKind::Extractive => self.reader.as_ref().map(|reader| reader as &dyn Generator),
-            GeneratorKind::Cogltx => self.spans.as_ref().map(|spans| spans as &dyn Generator),
-            GeneratorKind::Llm => self.setup.models.generator.as_deref(),
-        }
-    }
-
-    /// An answer with its scores for each question (none where none is asked for), or why there is none; and the seconds that one
-    /// took the generator.
-    #[allow(clippy::type_complexity)]
-    fn answers(
-        &self,
-        cut: &Cut,
-        picked: &[Vec<Given>],
-        own: &[Option<String>],
-        problems: &[Option<String>],
-        observer: &dyn Observer,
-    ) -> Result<(Vec<Result<Option<(Generated, AnswerScores)>, String>>, Option<f64>), RunError> {
-        let questions = &self.corpus.set.questions;
-        let Some(generator) = self.generator(cut) else {
-            return Ok((problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect(), None));
-        };
-        let own = |q: usize| own.get(q).and_then(Option::as_ref);
-        let open: Vec<usize> = (0..questions.len()).filter(|&q| problems[q].is_none() && own(q).is_none()).collect();
-        observer.advance(questions.len() - open.len());
-        let given: Vec<(Vec<Context>, Vec<Passage<'_>>)> = (open.iter().map(|&q| &picked[q]))
-            .map(|hits| {
-                let places = hits.iter().filter_map(|given| place(self.corpus, given));
-                (places.collect(), hits.iter().map(|given| self.passage(cut, given)).collect())
-            })
-            .collect();
-        let requests: Vec<Request<'_>> = (open.iter().zip(&given))
-            .map(|(&q, (contexts, passages))| Request {
-                question: &questions[q].text,
-                asked: &self.asked[q],
-                contexts,
-                passages,
-            })
-            .collect();
-        let clock = Instant::now();
-        let answered = collect_results(generator.answer_all(&requests, &|| observer.advance(1)))?;
-        let seconds = (!requests.is_empty()).then(|| clock.elapsed().as_secs_f64() / requests.len() as f64);
-        // Who brings an answer along needs no generator.
-        let brought = (0..questions.len()).filter(|&q| problems[q].is_none()).filter_map(|q| {
-            let text = own(q)?.clone();
-            Some((q, Ok(Generated { text, ..Generated::default() })))
-        });
-        let answered: Vec<(usize, Result<Generated, String>)> = open.into_iter().zip(answered).chain(brought).collect();
-        let free: Vec<&str> = (answered.iter().filter_map(|(_, answer)| answer.as_ref().ok()))
-            .filter(|generated| generated.is_free_text())
-            .map(|generated| generated.text.as_str())
-            .collect();
-        let mut vectors = match &self.reader {
-            Some(reader) => reader.text_vectors(&free)?.into_iter(),
-            None => Vec::new().into_iter(),
-        };
-        let mut found: Vec<Result<_, String>> =
-            problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect();
-        for (q, answer) in answered {
-            found[q] = answer.map(|generated| {
-                let vector = if generated.is_free_text() { vectors.next().flatten() } else { None };
-                let scores = self.scorer.answer(q, &generated, self.reader.as_ref(), vector.as_deref());
-                Some((generated, scores))
-            });
-        }
-        Ok((found, seconds))
-    }
-
-    /// A hit as generators get it.
-    fn passage<'c>(&'c self, cut: &'c Cut, given: &Given) -> Passage<'c> {
-        let document = cut.document(&self.corpus.documents, &given.hit);
-        Passage {
-            document: document.map_or("", |document| &document.id),
-            heading_path: &cut.chunk(&given.hit).heading_path,
-            text: document.map_or("", |document| document.text(given.span)),
-        }
-    }
-
     /// The row with the times of its queries and answers.
     fn timed(&mut self, mut row: ChunkerRow, rankings: &[Ranking]) -> ChunkerRow {
         for ranking in rankings {
@@ -398,96 +302,4 @@ struct Searched {
 fn foreign_depth(cutoffs: &[Cutoff]) -> usize {
     let wanted = cutoffs.iter().map(|cutoff| cutoff.k().or(cutoff.tokens().map(|budget| (budget / 20).clamp(10, 100))));
     wanted.flatten().max().unwrap_or(1)
-}
-
-/// Where a hit lies; `None` for a text that stands in no document.
-fn place(corpus: &Corpus, given: &Given) -> Option<Context> {
-    let document = given.hit.document;
-    (document < corpus.documents.len()).then_some(Context { document, span: given.span })
-}
-
-/// Item failures stay with their items; what concerns all of them ends the run.
-fn collect_results<T>(results: Vec<Result<T, Missing>>) -> Result<Vec<Result<T, String>>, RunError> {
-    (results.into_iter())
-        .map(|result| match result {
-            Ok(value) => Ok(Ok(value)),
-            Err(Missing::Item(problem)) => Ok(Err(problem)),
-            Err(Missing::Run(problem)) => Err(RunError::Stopped(problem)),
-        })
-        .collect()
-}
-
-/// Has the answers judged; an answer that cannot be judged makes its item a failed one.
-fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Result<(), RunError> {
-    let open: Vec<usize> = (items.iter().enumerate())
-        .filter(|(_, item)| item.status == Status::Ok && item.answer.is_some() && !item.gold.text.is_empty())
-        .map(|(at, _)| at)
-        .collect();
-    let asked: Vec<JudgeRequest<'_>> = (open.iter().map(|&at| &items[at]))
-        .map(|item| {
-            let answer = item.answer.as_ref().map_or("", |answer| answer.text.as_str());
-            let read = item.retrieved.len() - item.dropped.min(item.retrieved.len());
-            let context = item.retrieved.iter().take(read).map(|chunk| chunk.text.as_str()).collect();
-            JudgeRequest { question: &item.question, gold: &item.gold.text, answer, context }
-        })
-        .collect();
-    let results = collect_results(judge.judge_all(&asked, done))?;
-    for (at, result) in open.into_iter().zip(results) {
-        let item = &mut items[at];
-        match result {
-            Ok(judged) => {
-                let more = [("faithfulness", judged.faithfulness), ("context_relevance", judged.context_relevance)];
-                let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
-                for (name, value) in [("judge", judged.judgement.score)].into_iter().chain(more) {
-                    item.metrics.insert(Metric::named(name), value);
-                }
-                item.judgement = Some(judged.judgement);
-                if let Some(cost) = judged.cost {
-                    *item.cost.get_or_insert_default() += cost;
-                }
-            }
-            Err(problem) => {
-                item.status = Status::Failed;
-                item.error = Some(format!("no judgement: {problem}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The root of the mean variance of an item's votes.
-fn judge_spread(items: &[&Item]) -> Option<f64> {
-    let votes = items.iter().filter_map(|item| Some(&item.judgement.as_ref()?.votes)).filter(|votes| votes.len() > 1);
-    let variances: Vec<f64> = votes
-        .map(|votes| {
-            let mean = votes.iter().sum::<f64>() / votes.len() as f64;
-            votes.iter().map(|vote| (vote - mean).powi(2)).sum::<f64>() / (votes.len() - 1) as f64
-        })
-        .collect();
-    (!variances.is_empty()).then(|| (variances.iter().sum::<f64>() / variances.len() as f64).sqrt())
-}
-
-/// A cell without its means, which need the items of all chunkers.
-fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item]) -> Cell {
-    let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
-    // Items of an earlier session come out of a file, which may say anything.
-    let tokens: f64 = done.iter().map(|i| i.context_tokens as f64).sum();
-    Cell {
-        chunker: row.name.clone(),
-        cutoff: setting.cutoff,
-        context_tokens: if done.is_empty() { 0.0 } else { tokens / done.len() as f64 },
-        failed: items.len() - done.len(),
-        query_p50_ms: row.query_times.get(&setting.mode).and_then(|t| t.p50_ms),
-        query_p95_ms: row.query_times.get(&setting.mode).and_then(|t| t.p95_ms),
-        answer_seconds: (row.answer_times.iter())
-            .find(|time| time.mode == setting.mode && time.cutoff == setting.cutoff)
-            .map(|time| time.seconds),
-        cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {
-            sum += cost;
-            sum
-        }),
-        judge_spread: judge_spread(items),
-        mode: setting.mode,
-        ..Cell::default()
-    }
 }

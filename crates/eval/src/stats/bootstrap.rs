@@ -1,5 +1,7 @@
 //! Intervals from resamples of documents.
 
+use pericope_util::neighbours;
+
 use super::clusters::Clustered;
 use super::draws::{Draws, RESAMPLES};
 use super::normal::{normal_cdf, normal_quantile, t_quantile};
@@ -96,12 +98,8 @@ impl<'a> Interval<'a> {
 
 /// The quantile `q` of sorted values, linear between neighbours (R's type 7, numpy's default); 0 of nothing.
 pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let at = q.clamp(0.0, 1.0) * last as f64;
-    let below = (at.floor() as usize).min(last);
-    let above = (below + 1).min(last);
-    let (low, high) = (sorted[below], sorted[above]);
-    low + (high - low) * (at - below as f64)
+    // Always from the lower end, unlike `percentile`: the intervals of runs on record keep their last bit.
+    neighbours(sorted, q).map_or(0.0, |(low, high, share)| low + (high - low) * share)
 }
 
 #[cfg(test)]

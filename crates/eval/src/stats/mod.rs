@@ -28,6 +28,7 @@
 
 mod best;
 mod bootstrap;
+mod cheapest;
 mod clusters;
 mod correlation;
 mod draws;
@@ -42,6 +43,7 @@ mod table;
 pub use best::{SET_LEVEL, confidence_set, p_best};
 pub(crate) use bootstrap::quantile;
 pub use bootstrap::{Interval, bootstrap_interval, interval_by};
+pub use cheapest::{Standing, cheapest_as_good};
 pub use clusters::{Clustered, numbered, standard_error};
 pub use correlation::{pearson, spearman};
 pub(crate) use draws::below;

@@ -9,7 +9,7 @@ use pericope_api::{
     Segmentation, Segmenter, SequenceClassifier, TrainedClassifier,
 };
 use pericope_eval::classification::{ClassificationExperiment, ClassificationSummary, ClassifiedItem};
-use pericope_eval::config::ExperimentFile;
+use pericope_eval::config::{Configuration, ExperimentFile};
 use pericope_eval::record::{Family, RunRecord, Status};
 use pericope_eval::run::{ClassifySetup, RunError, RunFolder, classify};
 use pericope_segment::counters::WordCounter;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pericope_api::TokenCounter;
 use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::cell::Cutoff;
-use pericope_eval::config::{BudgetRule, Experiment};
+use pericope_eval::config::{BudgetRule, Configuration, Experiment};
 use pericope_eval::metrics::trec::{evaluate, read_qrels, read_run};
 use pericope_eval::record::{Item, PairwiseItem, Preference, RunRecord, Status, Summary};
 use pericope_eval::run::{Embedded, RunError, RunFolder, Setup, estimate, load, run};

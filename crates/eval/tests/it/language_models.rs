@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_eval::answer::{Ledger, Models};
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Configuration, Experiment};
 use pericope_eval::record::{Item, Status, Summary};
 use pericope_eval::run::{Observer, RunError, RunFolder, Setup, run};
 use pericope_report::run::Report;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope_eval::answer::{Ledger, Models};
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Configuration, Experiment};
 use pericope_eval::record::{ChunkerRow, Summary};
 use pericope_eval::run::{Observer, RunError, RunFolder, Setup, estimate, load, run};
 use pericope_segment::counters::WordCounter;

@@ -13,7 +13,7 @@ use pericope_testkit::encoders::{Backwards, BagOfWords};
 #[test]
 fn an_empty_index_and_a_query_without_a_match_find_nothing() {
     let (_dir, reader) = index_of(&dense_spec(), &[]);
-    for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+    for mode in Mode::ALL {
         assert!(reader.search(&Query::new("anything", mode, 5)).unwrap().is_empty());
     }
     let (_dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 10)]);
@@ -116,7 +116,7 @@ fn the_answer_does_not_depend_on_how_the_index_came_to_be() {
     }
     let in_pieces = writer.reader();
     for text in ["w0 w1 w2", "w5", "w9 w30 w2 w1 w17", "\"w0 w0\" w4"] {
-        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        for mode in Mode::ALL {
             for k in [1, 7, 60] {
                 let query = Query::new(text, mode, k);
                 assert_eq!(at_once.search(&query).unwrap(), in_pieces.search(&query).unwrap(), "{query:?}");
@@ -155,7 +155,7 @@ fn no_query_is_an_error() {
         "👩‍👩‍👧‍👦",
     ];
     for text in odd {
-        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        for mode in Mode::ALL {
             reader.search(&Query::new(text, mode, 5)).unwrap();
         }
     }

@@ -86,6 +86,20 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    /// Returns true where the user can mend it before anything runs.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::OtherEncoder { .. }
+            | Self::Nothing { .. }
+            | Self::NotVectors { .. }
+            | Self::Missing { .. }
+            | Self::Options(_) => true,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+
     /// An error of the system about `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }

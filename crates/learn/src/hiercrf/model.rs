@@ -1,5 +1,3 @@
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use candle_core::Device;
 use pericope_encode::{ModelError, short};
 
@@ -13,7 +11,6 @@ pub struct HierCrf {
     settings: Settings,
     device: Device,
     fingerprint: String,
-    spans: AtomicU64,
 }
 
 impl HierCrf {
@@ -26,12 +23,12 @@ impl HierCrf {
         settings.check().map_err(|reason| checkpoint.unusable(reason))?;
         let network = Network::new(checkpoint, &settings, device)?;
         let fingerprint = format!("hiercrf:{}", short(checkpoint.sha256()));
-        Ok(Self { network, settings, device: device.clone(), fingerprint, spans: AtomicU64::new(0) })
+        Ok(Self { network, settings, device: device.clone(), fingerprint })
     }
 
     /// A model in training.
     pub(crate) fn of(network: Network, settings: Settings, device: &Device) -> Self {
-        Self { network, settings, device: device.clone(), fingerprint: String::new(), spans: AtomicU64::new(0) }
+        Self { network, settings, device: device.clone(), fingerprint: String::new() }
     }
 
     /// The settings that it was trained with.
@@ -44,16 +41,6 @@ impl HierCrf {
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
-    }
-
-    /// Spans that were scored since it was loaded: the measure of its work.
-    #[must_use]
-    pub fn spans_scored(&self) -> u64 {
-        self.spans.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn count(&self, spans: u64) {
-        self.spans.fetch_add(spans, Ordering::Relaxed);
     }
 
     pub(super) fn network(&self) -> &Network {

@@ -63,8 +63,8 @@ impl Outline {
     }
 
     /// The elements by a walk through the tree in preorder: those that it was built from.
-    #[must_use]
-    pub fn preorder(&self) -> Vec<Element> {
+    #[cfg(test)]
+    fn preorder(&self) -> Vec<Element> {
         let mut found = Vec::with_capacity(self.elements.len());
         let mut next: Vec<usize> = self.children.first().into_iter().flatten().rev().copied().collect();
         while let Some(at) = next.pop() {

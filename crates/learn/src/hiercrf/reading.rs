@@ -179,7 +179,6 @@ impl HierCrf {
         let read = Arc::new(self.network().read(&x, &lengths, &mut Ok)?);
         let scores = self.network().spans(&read)?.flatten_all()?.to_vec1::<f32>()?;
         let odds = read.gaps().map(Tensor::to_vec2::<f32>).transpose()?.unwrap_or_default();
-        self.count(lengths.iter().map(|n| (n * (n + 1) / 2) as u64).sum());
         let one = |(document, span): (usize, &Range<usize>)| {
             let own = &scores[document * time * time..];
             let scores = Triangle::of(span.len(), |start, end| f64::from(own[start * time + end - 1]));

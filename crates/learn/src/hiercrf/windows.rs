@@ -64,6 +64,17 @@ mod tests {
         }
     }
 
+    /// All spans of a window are scored: they are the work.
+    #[test]
+    fn the_work_is_in_proportion_to_the_length() {
+        let work = |n: usize| windows(n, 40).iter().map(|window| window.len() * (window.len() + 1) / 2).sum::<usize>();
+        assert_eq!(work(25), 25 * 26 / 2);
+        let [short, long] = [1000, 4000].map(|n| work(n) as f64 / n as f64);
+        assert!((long / short - 1.0).abs() < 0.02, "{short} {long}");
+        // Each sentence lies in two windows of 40.
+        assert!(long < 2.0 * 41.0 / 2.0 + 1.0, "{long}");
+    }
+
     #[test]
     fn a_seam_is_the_likeliest_boundary_that_both_windows_know() {
         let mut scores = Scores { sums: vec![0.0; 30], weights: vec![1.0; 30] };

@@ -27,7 +27,7 @@ mod variables;
 mod weswin;
 
 pub use adamw::{AdamW, Moments, Schedule};
-pub use data::{Data, LabelledDocument, PreparedQuestion};
+pub use data::{AskedDocument, Data, LabelledDocument, PreparedQuestion};
 pub use events::{Event, Judged, Ranking, TrainReport, Validation, Watch};
 pub use feed::Feed;
 pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};

@@ -10,6 +10,7 @@ use crate::account::Account;
 use crate::batch::map_concurrent;
 use crate::budget::Budget;
 use crate::cache::{Cache, CacheKey};
+use crate::client::Shared;
 use crate::config::{LlmConfig, Price, ProviderKind};
 use crate::error::LlmError;
 use crate::http::{Api, ApiError, Call, Endpoint, Failed};
@@ -84,7 +85,7 @@ impl OpenAiEmbeddings {
         if std::env::var_os("OPENAI_API_KEY").is_some_and(|key| !key.is_empty()) {
             config.api_key_env = Some(API.key_env.to_owned());
         }
-        Self::new(&config, dimensions, cache, offline)
+        Self::new(&config, dimensions, &Shared { cache, budget: Arc::default(), offline })
     }
 
     /// True where the length of the vectors of `MODEL` or `MODEL:DIMENSIONS` is known. Where it is not, opening the encoder
@@ -96,16 +97,12 @@ impl OpenAiEmbeddings {
     }
 
     /// Opens the encoder of a configuration, of which prompt, seed and the like are not used. `dimensions` asks the model for
-    /// shorter vectors. Where the length of the vectors is not known, one short text is embedded to find out.
+    /// shorter vectors. Where the length of the vectors is not known, one short text is embedded to find out. What the
+    /// vectors cost, by the price of tokens read in the configuration, is paid from the budget in `shared`.
     ///
     /// # Errors
     /// [`LlmError`].
-    pub fn new(
-        config: &LlmConfig,
-        dimensions: Option<usize>,
-        cache: Arc<Cache>,
-        offline: bool,
-    ) -> Result<Self, LlmError> {
+    pub fn new(config: &LlmConfig, dimensions: Option<usize>, shared: &Shared) -> Result<Self, LlmError> {
         if dimensions.is_some_and(|n| n == 0 || n > LONGEST) {
             return Err(LlmError::Config(format!("dimensions must be 1 to {LONGEST}")));
         }
@@ -117,7 +114,7 @@ impl OpenAiEmbeddings {
         let length = dimensions.map(|n| format!(":{n}")).unwrap_or_default();
         let known = KNOWN.iter().find(|(name, _)| *name == config.model).map(|(_, dimension)| *dimension);
         let mut encoder = Self {
-            endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
+            endpoint: if shared.offline { None } else { Some(Endpoint::new(config, &API)?) },
             identity,
             name: format!("openai:{}{length}", config.model),
             model: config.model.clone(),
@@ -125,22 +122,15 @@ impl OpenAiEmbeddings {
             dimension: dimensions.or(known).unwrap_or(0),
             workers: config.concurrency,
             tokens: tokens(config)?,
-            cache,
+            cache: Arc::clone(&shared.cache),
             price: config.price,
-            budget: Arc::default(),
+            budget: Arc::clone(&shared.budget),
             cut: AtomicU64::new(0),
         };
         if encoder.dimension == 0 {
             encoder.dimension = encoder.vectors(&["dimension"])?.first().map_or(0, Vec::len);
         }
         Ok(encoder)
-    }
-
-    /// Pays from `budget`, by the price of tokens read in the configuration.
-    #[must_use]
-    pub fn with_budget(mut self, budget: Arc<Budget>) -> Self {
-        self.budget = budget;
-        self
     }
 
     /// Counts a text that was cut, and tells of the first.

@@ -165,6 +165,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_used_is_there_for_the_next_one() {
+        let limiter = RateLimiter::new(8, Some(60));
+        let start = Instant::now();
+        let mut clock = Clock(start);
+        // Of 55 that are taken two are used, and one returns each second.
+        for expected in [0.0, 0.0, 0.0, 1.0, 3.0] {
+            let seconds = clock.take(&limiter, 55, start);
+            assert!((seconds - expected).abs() < 0.1, "{seconds} {expected}");
+            limiter.settle(55, 2);
+        }
+    }
+
+    #[test]
     fn the_longest_pause_counts() {
         let limiter = RateLimiter::new(2, None);
         let start = Instant::now();

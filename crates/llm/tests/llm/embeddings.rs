@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope_api::SentenceEncoder;
-use pericope_llm::{Cache, LlmError, OpenAiEmbeddings};
+use pericope_llm::{LlmError, OpenAiEmbeddings, Shared};
 use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{always, config, first};
@@ -14,8 +14,8 @@ fn inputs(seen: &Seen) -> usize {
 #[test]
 fn vectors_in_order_normalised_and_paid_for_once() {
     let server = Server::start(|_| String::new(), |seen| first(seen, Act::Status(500))).unwrap();
-    let cache = Arc::new(Cache::in_memory().unwrap());
-    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), None, cache.clone(), false).unwrap();
+    let shared = Shared::in_memory().unwrap();
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), None, &shared).unwrap();
     assert_eq!((encoder.dimension(), encoder.name(), server.calls()), (8, "openai:test-model", 2));
 
     // 600 texts, one of them twice, one blank: three batches of at most 256, each tried twice.
@@ -35,7 +35,8 @@ fn vectors_in_order_normalised_and_paid_for_once() {
     assert_eq!(server.calls(), 8);
 
     drop(server);
-    let offline = OpenAiEmbeddings::new(&config("http://127.0.0.1:1/v1"), None, cache.clone(), true);
+    let offline = Shared { offline: true, ..shared.clone() };
+    let offline = OpenAiEmbeddings::new(&config("http://127.0.0.1:1/v1"), None, &offline);
     // Another address is another model.
     assert!(matches!(offline.err(), Some(LlmError::NotCached)));
     assert!(encoder.encode(&texts).is_ok());
@@ -45,16 +46,16 @@ fn vectors_in_order_normalised_and_paid_for_once() {
 #[test]
 fn dimensions_and_specs() {
     let server = Server::start(|_| String::new(), always(Act::Answer)).unwrap();
-    let cache = || Arc::new(Cache::in_memory().unwrap());
-    let short = OpenAiEmbeddings::new(&config(&server.base_url()), Some(3), cache(), false).unwrap();
+    let shared = || Shared::in_memory().unwrap();
+    let short = OpenAiEmbeddings::new(&config(&server.base_url()), Some(3), &shared()).unwrap();
     assert_eq!((short.dimension(), short.name(), server.calls()), (3, "openai:test-model:3", 0));
     assert_eq!(short.encode(&["a"]).unwrap().row(0).len(), 3);
     assert_eq!(server.log()[0].body["dimensions"], 3);
-    let long = OpenAiEmbeddings::new(&config(&server.base_url()), None, cache(), false).unwrap();
+    let long = OpenAiEmbeddings::new(&config(&server.base_url()), None, &shared()).unwrap();
     assert_ne!(short.fingerprint(), long.fingerprint());
 
     // Offline, so that neither a key nor a server is needed.
-    let open = |spec: &str| OpenAiEmbeddings::from_spec(spec, cache(), true);
+    let open = |spec: &str| OpenAiEmbeddings::from_spec(spec, shared().cache, true);
     let spec = |spec: &str| open(spec).map(|e| e.dimension());
     // The name that an index records opens the same encoder.
     let named = open("openai:text-embedding-3-large:256").unwrap();
@@ -83,8 +84,7 @@ fn texts_that_are_too_long_are_cut_and_batches_halved() {
         }
     };
     let server = Server::start(|_| String::new(), plan).unwrap();
-    let cache = Arc::new(Cache::in_memory().unwrap());
-    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), cache, false).unwrap();
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), &Shared::in_memory().unwrap()).unwrap();
     let long = "word ".repeat(600);
     let texts: Vec<String> = (0..7).map(|i| if i == 2 { long.clone() } else { format!("short {i}") }).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -116,8 +116,7 @@ fn a_text_whose_request_fails_counts_when_it_is_answered() {
         }
     };
     let server = Server::start(|_| String::new(), plan).unwrap();
-    let cache = Arc::new(Cache::in_memory().unwrap());
-    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), cache, false).unwrap();
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), &Shared::in_memory().unwrap()).unwrap();
     let (long, longest) = ("word ".repeat(600), "word ".repeat(20_000));
     for text in [&long, &longest] {
         assert!(encoder.encode(&[text.as_str()]).is_err());
@@ -136,8 +135,7 @@ fn a_text_that_is_cut_before_it_is_sent_is_counted_once() {
         if is_long { Act::TooLong } else { Act::Answer }
     };
     let server = Server::start(|_| String::new(), plan).unwrap();
-    let cache = Arc::new(Cache::in_memory().unwrap());
-    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), cache, false).unwrap();
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), &Shared::in_memory().unwrap()).unwrap();
     let (long, shorter) = ("word ".repeat(20_000), "word ".repeat(9_000));
     assert_eq!(encoder.encode(&[long.as_str(), "short", shorter.as_str()]).unwrap().len(), 3);
     assert_eq!(encoder.texts_cut(), 2);

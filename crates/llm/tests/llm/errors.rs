@@ -91,16 +91,12 @@ fn tokens_a_minute_are_kept_to() {
     settings.tokens_per_minute = Some(60);
     let client = Client::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
     let started = Instant::now();
-    client.complete(&plain("a")).unwrap();
-    assert!(started.elapsed() < Duration::from_secs(2));
-    // Two tokens were used (the server's count), one returns each second, and 55 are wanted: at once.
-    client.complete(&plain("b")).unwrap();
-    let at_once = started.elapsed();
-    client.complete(&plain("c")).unwrap();
-    client.complete(&plain("d")).unwrap();
-    // By now 8 are used, and the fifth has to wait for some of them.
-    client.complete(&plain("e")).unwrap();
-    assert!(at_once < Duration::from_secs(3) && started.elapsed() > Duration::from_secs(1), "{:?}", started.elapsed());
+    for text in ["a", "b", "c", "d", "e"] {
+        client.complete(&plain(text)).unwrap();
+    }
+    // Two tokens are used a call (the server's count), one returns each second, and 55 are wanted: the fifth call comes after three
+    // seconds at the earliest. How long each call waits is checked beside the limiter, on a clock of its own.
+    assert!(started.elapsed() > Duration::from_secs(1), "{:?}", started.elapsed());
     assert_eq!(server.calls(), 5);
 }
 

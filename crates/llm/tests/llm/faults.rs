@@ -107,10 +107,9 @@ fn vectors_fail_in_every_way_too() {
     for (fault, then) in faults() {
         let what = fault.clone();
         let server = Server::start(|_| String::new(), move |seen: &Seen| first(seen, what.clone())).unwrap();
-        let cache = Arc::new(pericope_llm::Cache::in_memory().unwrap());
         let budget = Arc::new(Budget::new(Some(1e9)));
-        let encoder =
-            OpenAiEmbeddings::new(&settings(&server), Some(8), cache, false).unwrap().with_budget(Arc::clone(&budget));
+        let shared = Shared { budget: Arc::clone(&budget), ..Shared::in_memory().unwrap() };
+        let encoder = OpenAiEmbeddings::new(&settings(&server), Some(8), &shared).unwrap();
         let result = encoder.vectors(&["a text"]);
         match (&result, then) {
             // The answers of chats are none.

@@ -193,8 +193,8 @@ fn vectors_are_paid_for_by_the_same_rules() {
     let mut settings = config(&server.base_url());
     settings.price = Some(Price { input: 1e6, output: 0.0 });
     let budget = Arc::new(Budget::new(Some(100.0)));
-    let cache = Arc::new(Cache::in_memory().unwrap());
-    let encoder = OpenAiEmbeddings::new(&settings, Some(8), cache, false).unwrap().with_budget(Arc::clone(&budget));
+    let shared = Shared { budget: Arc::clone(&budget), ..Shared::in_memory().unwrap() };
+    let encoder = OpenAiEmbeddings::new(&settings, Some(8), &shared).unwrap();
     encoder.vectors(&["four letters a token, estimated"]).unwrap();
     // The server counts one token a text, and the try that broke off is estimated by its letters.
     assert_eq!((budget.spent(), budget.estimated(), budget.reserved()), (9.0, 8.0, 0.0));

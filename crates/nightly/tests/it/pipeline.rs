@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::{Document, Embeddings, EncodeError, Sentence, SentenceEncoder, Span};
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Configuration, Experiment};
 use pericope_eval::data::{QuestionSet, SquadFile};
 use pericope_eval::run::{self, Observer, Setup};
 use pericope_nightly::{Check, History, Job, Lock, NightlyError, Outcome, Program, Verdict, run_on};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pericope_api::Span;
 use pericope_eval::cell::{CellKey, Cutoff};
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Configuration, Experiment};
 use pericope_eval::metric::Metric;
 use pericope_eval::record::{ChunkerRow, Gold, Item, Machine, Retrieved};
 use pericope_nightly::compare::Difference;

@@ -77,7 +77,7 @@ pub fn read_set(path: &Path, name: Option<&str>, drawn: Drawn) -> Result<Set, En
 /// As [`read_set`], and where a path holds a variable that is not set.
 pub fn read_sets(experiment: &SegmentationExperiment) -> Result<Vec<Set>, EngineError> {
     let one = |set: &pericope_segeval::config::SetConfig| {
-        let path = set.expanded(&|name| std::env::var(name).ok()).map_err(EngineError::usage)?;
+        let path = set.expanded().map_err(EngineError::usage)?;
         read_set(&path, Some(&set.name), Drawn { documents: set.documents, seed: set.seed, split: set.split })
     };
     experiment.sets.iter().map(one).collect()

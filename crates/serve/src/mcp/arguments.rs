@@ -1,7 +1,7 @@
 //! What the tools are asked with. The comments here are what agents read.
 
 use pericope::store::{EXPAND_TOKENS, Expand};
-use rmcp::schemars::{self, JsonSchema};
+use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
 use crate::service::Mode;
@@ -31,7 +31,7 @@ pub(super) struct SearchArguments {
     pub heading: Vec<String>,
     /// "bm25" ranks by words, "dense" by meaning, "hybrid" by both. Without it, what suits the index best.
     #[serde(default)]
-    #[schemars(with = "Option<ModeName>")]
+    #[schemars(schema_with = "mode_or_none")]
     pub mode: Option<Mode>,
     /// More than the passage that was found, as one passage: "parent" is the coarsest section around it that fits, "merge" a
     /// section where most of its passages are found, "neighbours:2" two passages before and after it, "segment" the best
@@ -124,14 +124,12 @@ pub(super) struct StatusArguments {
     pub index: Option<String>,
 }
 
-/// The names of the modes, for the schema.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase", inline)]
-#[allow(dead_code)]
-enum ModeName {
-    Bm25,
-    Dense,
-    Hybrid,
+/// The schema of a mode that may be missing.
+fn mode_or_none(generator: &mut SchemaGenerator) -> Schema {
+    let names: Vec<Option<&str>> = Mode::ALL.into_iter().map(|mode| Some(mode.name())).chain([None]).collect();
+    let mut schema = <Option<String>>::json_schema(generator);
+    schema.insert("enum".into(), names.into());
+    schema
 }
 
 fn hits() -> usize {

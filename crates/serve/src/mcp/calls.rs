@@ -101,7 +101,7 @@ fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput,
     let request = SearchRequest { k, mode, path, heading, expand, expand_tokens, rerank, budget, index, ..plain };
     let answer = service.search(&request)?;
     Ok(SearchOutput {
-        mode: answer.mode.of_store().to_string(),
+        mode: answer.mode.to_string(),
         query: answer.query,
         rerank: answer.rerank,
         index: answer.index,
@@ -186,7 +186,7 @@ fn status(service: &Service, arguments: &StatusArguments) -> Result<StatusOutput
         indexes.push(IndexStatus {
             documents: entry.documents,
             passages: entry.chunks,
-            modes: entry.modes.iter().map(|mode| mode.of_store().to_string()).collect(),
+            modes: entry.modes.iter().map(ToString::to_string).collect(),
             age_seconds: entry.written.as_deref().and_then(seconds_since),
             written: entry.written,
             stale: stale.map(|stale| StaleFiles {

@@ -142,7 +142,7 @@ impl Service {
         if let Some(encoder) = &found.encoder {
             opened.set_encoder(Arc::clone(encoder))?;
         }
-        let hits = opened.search(&Query::new(&request.question, found.mode.of_store(), request.k))?;
+        let hits = opened.search(&Query::new(&request.question, found.mode, request.k))?;
         let contexts: Vec<Context> = hits.iter().filter_map(|hit| context(hit, found)).collect();
         let hits: Vec<ComparedHit> = hits.into_iter().map(|hit| shown(hit, found)).collect();
         reader.warm(contexts.iter()).map_err(Problem::internal)?;

@@ -19,6 +19,8 @@ mod stale;
 mod state;
 mod vectors;
 
+pub use pericope::store::Mode;
+
 pub use addresses::AddressRules;
 pub use answers::{
     ChunkAnswer, ChunkPart, ContextPart, DocumentAnswer, DocumentEntry, DocumentsAnswer, HitAnswer, HitGroup,
@@ -33,7 +35,7 @@ pub use docsearch::{
 pub use options::{MakeEncoder, NamedPlace, NamedReranker, ServiceOptions, is_name};
 pub use problem::Problem;
 pub use requests::{
-    ChunkRequest, CompareRequest, DocumentRequest, ListRequest, Mode, Offsets, SearchRequest, SegmentRequest,
+    ChunkRequest, CompareRequest, DocumentRequest, ListRequest, Offsets, SearchRequest, SegmentRequest,
 };
 pub use segment::LONGEST_TEXT;
 pub use state::Service;

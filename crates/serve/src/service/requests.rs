@@ -1,31 +1,9 @@
-use pericope::store::{self, Expand};
+use pericope::store::{Expand, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::Problem;
-
-/// The way in which chunks are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// By the words that they share with the query.
-    Bm25,
-    /// By the nearness of their vector to the query's.
-    Dense,
-    /// By both.
-    Hybrid,
-}
-
-impl Mode {
-    pub(crate) fn of_store(self) -> store::Mode {
-        match self {
-            Self::Bm25 => store::Mode::Bm25,
-            Self::Dense => store::Mode::Dense,
-            Self::Hybrid => store::Mode::Hybrid,
-        }
-    }
-}
 
 /// The unit of `start`, `end` and `highlights`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -123,7 +123,7 @@ impl Service {
             return Err(Problem::parameter(format!("the query is longer than {LONGEST_QUERY} characters")));
         }
         let mode = mode.unwrap_or_else(|| default_mode(&self.modes(opened)));
-        let query = Query::new(text, mode.of_store(), k);
+        let query = Query::new(text, mode, k);
         if mode == Mode::Bm25 {
             return Ok((query, mode));
         }

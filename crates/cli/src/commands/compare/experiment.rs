@@ -3,16 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
-use pericope_eval::config::{Experiment, ExperimentFile};
+use pericope_eval::comparison::{Comparison, Named};
+use pericope_eval::config::{Configuration, Experiment, ExperimentFile};
 
-use super::chunkers::Named;
 use crate::resources::shown;
 use crate::status::Failure;
-
-/// Budgets of context in tokens; the largest decides.
-const BUDGETS: [usize; 3] = [256, 512, 1024];
-/// Numbers of chunks that are measured beside the budgets.
-const CHUNKS: usize = 5;
 
 /// The text of the experiment that writes into `out`; `more` are lines of `[retrieval]`.
 pub fn text(
@@ -22,44 +17,16 @@ pub fn text(
     embedder: &str,
     more: &str,
 ) -> Result<String, Failure> {
-    let path = questions.to_str().ok_or_else(|| {
+    let questions = questions.to_str().ok_or_else(|| {
         Failure::usage(format!("{}: the path is no UTF-8, which an experiment needs: name another", shown(questions)))
     })?;
-    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let mode = if embedder == "none" { "bm25" } else { "hybrid" };
-    let largest = BUDGETS.into_iter().max().unwrap_or_default();
-    let baseline = chunkers.first().map(|first| first.name.as_str()).unwrap_or_default();
-    let tables: Vec<String> = (chunkers.iter())
-        .map(|named| format!("[[chunker]]\nname = {}\nspec = {}\n", quoted(&named.name), quoted(&named.spec)))
-        .collect();
     Ok(format!(
         "# Written by `pericope compare`. To run it again, after a change for example:\n\
          #   pericope eval run {config} --out {run}\n\
-         kind = \"retrieval\"\n\
-         name = \"compare\"\n\n\
-         [data]\n\
-         kind = \"squad\"\n\
-         path = {path}\n\
-         seed = {seed}\n\n\
-         [retrieval]\n\
-         embedder = {embedder}\n\
-         {more}modes = [\"{mode}\"]\n\
-         k = [{CHUNKS}]\n\
-         token_budgets = {BUDGETS:?}        # every chunker gives the reader as many tokens\n\n\
-         [compare]                              # what decides\n\
-         baseline = {baseline}\n\
-         primary = {{ metric = \"span_recall\", tokens = {largest}, mode = \"{mode}\" }}\n\n\
-         {tables}\n\
-         [answer]\n\
-         generator = \"none\"                     # retrieval alone: \"extractive\" or \"llm\" answers too\n\n\
-         [judge]\n\
-         kind = \"none\"\n",
+         {experiment}",
         config = one_line(&out.join(CONFIG)),
         run = one_line(&out.join(RUN)),
-        path = quoted(path),
-        embedder = quoted(embedder),
-        baseline = quoted(baseline),
-        tables = tables.join("\n"),
+        experiment = Comparison { questions, seed, chunkers, embedder, more }.to_toml(),
     ))
 }
 

@@ -10,6 +10,5 @@ mod price;
 mod run;
 
 pub use args::{COMPARE_EXAMPLES, CompareArgs, quoted};
-pub use chunkers::Named;
 pub use experiment::{CONFIG, RUN, parse as parse_experiment, text as experiment_text};
 pub use run::run;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use pericope_eval::comparison::Named;
 use pericope_eval::data::{Question, QuestionSet};
 use pericope_eval::run::{Estimate, estimate};
 
 use super::args::CompareArgs;
-use super::chunkers::Named;
 use super::experiment::{CONFIG, QUESTIONS, parse, text};
 use crate::commands::{dataset, dry_run};
 use crate::status::Outcome;

@@ -188,13 +188,8 @@ pub fn shown_report(report: &SplitReport) -> String {
 
 /// What the user can mend before anything runs, and what went wrong while running.
 pub fn corpus_failure(error: CorpusError) -> Failure {
-    match error {
-        CorpusError::OtherEncoder { .. }
-        | CorpusError::Nothing { .. }
-        | CorpusError::NotVectors { .. }
-        | CorpusError::Missing { .. }
-        | CorpusError::Options(_) => Failure::usage(error),
-        CorpusError::Io { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => Failure::usage(error),
-        _ => Failure::runtime(error),
+    match error.is_usage() {
+        true => Failure::usage(error),
+        false => Failure::runtime(error),
     }
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use pericope_eval::answer::Ledger;
+use pericope_eval::comparison::Named;
 use pericope_eval::record::{Cell, ChunkerRow, Comparison, Family, Summary, Verdict};
 use serde::Serialize;
 
 use super::handbook::QUESTIONS;
-use crate::commands::compare::{CONFIG, Named, RUN, experiment_text, parse_experiment};
+use crate::commands::compare::{CONFIG, RUN, experiment_text, parse_experiment};
 use crate::commands::dataset::save;
 use crate::session::{Finished, Session, one};
 use crate::status::Failure;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pericope::experiments::{Classified, classification};
 use pericope::segmenters;
 use pericope_eval::classification::{ClassificationExperiment, load};
-use pericope_eval::config::ExperimentFile;
+use pericope_eval::config::{Configuration, ExperimentFile};
 use pericope_eval::run::TextSize;
 use pericope_report::classification::Report;
 use pericope_segment::spec::Spec;

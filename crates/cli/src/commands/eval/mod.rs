@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
 use pericope_eval::answer::Ledger;
-use pericope_eval::config::{Experiment, ExperimentKind};
+use pericope_eval::config::{Configuration, Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
 use self::args::EvalReportArgs;

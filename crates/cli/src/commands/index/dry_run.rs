@@ -8,23 +8,33 @@ use pericope_eval::run::{
 };
 use pericope_read::document_id;
 use pericope_segment::Resources;
-use pericope_store::CONTEXT_TOKENS;
+use pericope_store::{CONTEXT_TOKENS, StoreMeta};
 
 use super::args::IndexArgs;
 use super::plan::Plan;
 use crate::commands::dry_run;
 use crate::commands::dry_run_segmenters;
 use crate::input::Input;
-use crate::resources::{asks_model, checked_spec, chunker};
+use crate::resources::{EMBEDDER, asks_model, checked_spec, chunker, embedder};
 use crate::status::{Failure, Outcome};
 
 /// Reads and cuts the files, and says what the models come to; nothing is asked, embedded or written. Files that a model would cut are
 /// not cut: chunks are counted half as long as they may be.
-pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>) -> Outcome {
+pub(super) fn run(
+    args: &IndexArgs,
+    plan: &Plan,
+    found: &Input,
+    engine: Engine<'_>,
+    before: Option<&StoreMeta>,
+) -> Outcome {
+    // Nothing is asked over the network, what is not there is not needed, and MiniLM reads what is the limit anyway.
+    let is_read = plan.embedder != EMBEDDER && !plan.embedder.starts_with("openai:");
+    let encoder = is_read.then(|| embedder(&plan.embedder, true).ok().flatten()).flatten();
+    let engine = engine.with_limits_of(before, encoder.as_deref(), plan.room());
     let own = checked_spec(&args.policy)?;
     // An endpoint that its segmenter reads with is not asked either.
     let asks = asks_model(&args.policy) || segments_by_endpoint(&own);
-    let chunker = if asks { None } else { Some(chunker(&args.policy, engine)?) };
+    let chunker = if asks { None } else { Some(chunker(&args.policy, &engine)?) };
     let likely = engine.defaults().max_tokens.map_or(1, |most| most / 2).max(1);
     let (mut chunks, mut tokens) = (0, 0);
     // Tokens, chunks and tokens of a chunk of each document.

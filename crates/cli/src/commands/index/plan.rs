@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use pericope_store::StoreError;
+use pericope_store::{CONTEXT_TOKENS, HEADING_TOKENS, StoreError};
 
 use super::args::IndexArgs;
 use crate::project::{self, FOLDER, Project, SETTINGS};
@@ -69,6 +69,15 @@ impl Plan {
             return Err(Failure::usage(StoreError::LateChunking));
         }
         Ok(Self { into, paths, embedder, embedder_from, prefix_headings, late_chunking, context_llm })
+    }
+}
+
+impl Plan {
+    /// Tokens that the embedder reads before a chunk.
+    pub fn room(&self) -> usize {
+        let headings = if self.prefix_headings { HEADING_TOKENS } else { 0 };
+        let context = if self.context_llm.is_some() && self.embedder != "none" { CONTEXT_TOKENS } else { 0 };
+        headings + context
     }
 }
 

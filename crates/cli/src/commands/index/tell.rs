@@ -3,7 +3,7 @@
 use pericope_api::ModelUse;
 use serde::Serialize;
 
-use super::{Job, Pass};
+use super::job::{Job, Pass};
 use crate::commands::print_json;
 use crate::input;
 use crate::status::Failure;

@@ -10,7 +10,7 @@ use notify::event::ModifyKind;
 use notify::{Event, EventKind};
 use pericope_read::document_id;
 
-use super::Job;
+use super::job::Job;
 use super::sight::Sight;
 use crate::input::inside_index;
 use crate::project::is_own;

@@ -1,56 +1,32 @@
 //! `pericope segment`
 
 mod args;
+mod print;
 
 pub use args::{SEGMENT_EXAMPLES, SegmentArgs};
 
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pericope::segmenters;
-use pericope_api::{Chunk, Document, Heading, SegmentTree, joints};
+use pericope_api::Document;
 use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
-use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
 use pericope_segment::registry::{Needs, is_outside, needs};
 use pericope_segment::spec::Spec;
 use pericope_util::time_limit;
-use serde::Serialize;
 
 use self::args::OutputFormat;
+use self::print::{Cut, Parts, Printer};
 use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input, Unread};
 use crate::limited::Hand;
 use crate::resources::{asks_model, checked_spec, chunker, engine, is_static, patient};
 use crate::status::{Failure, Outcome, Status};
-use crate::terminal::{Line as Shown, Output, Style, name};
-
-/// One line of `--format json`.
-#[derive(Serialize)]
-struct Line<'a> {
-    document: &'a str,
-    ordinal: usize,
-    start: usize,
-    end: usize,
-    tokens: usize,
-    heading_path: &'a [Heading],
-    text: &'a str,
-    /// Bytes at the beginning of `text` that chunks before it have too.
-    overlap: usize,
-    /// The source before the first chunk, and between this one and the next: all of it, with `text` from `overlap` on.
-    before: &'a str,
-    after: &'a str,
-}
-
-/// One line of `--format tree`.
-#[derive(Serialize)]
-struct TreeLine<'a> {
-    document: &'a str,
-    tree: &'a SegmentTree,
-}
+use crate::terminal::Output;
 
 /// Runs the command.
 pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
@@ -72,7 +48,6 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     };
     let resources = engine(&args.policy, "none").with_corpus(&corpus);
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
-
     if args.format == OutputFormat::Tree {
         chunker.trees().map_err(|e| Failure::usage(format!("--format tree: {e}")))?;
     }
@@ -80,61 +55,13 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let mut bad = Unread { left_out: found.report(), in_part: 0 };
     bad += left_out.report();
     let mut empty = left_out.empty;
-    let mut out = Output::standard();
-    let page = ChunksPage::new(&chunker.spec().to_string());
-    if args.format == OutputFormat::Html {
-        out.raw(page.begin())?;
-    }
-    let failure = RefCell::new(None);
-    let mut ids: HashSet<String> = HashSet::new();
-    let mut print = |cut: Cut| match cut {
-        // Chunks are told by their document's id and their number.
-        (document, Ok(_)) if !ids.insert(document.id.clone()) => {
-            Some(format!("{}: another document of this id was cut before: left out", document.id))
-        }
-        (document, Ok(parts)) => {
-            // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
-            if let Err(e) = write(&mut out, args.format, &page, &document, &parts).and_then(|()| out.flush()) {
-                failure.borrow_mut().get_or_insert(e);
-            }
-            None
-        }
-        (_, Err(problem)) => Some(problem),
-    };
-    let mut problems = Vec::new();
-    let format = args.format;
-    let (by, limit) =
-        (Arc::clone(&chunker), time_limit(limits.time, piped.iter().map(|d| d.source.len() as u64).sum()));
-    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, format, document)));
-    let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
-    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
-    bad.left_out += input::report(&problems);
-    let left_out = RefCell::new(AllLeftOut::default());
-    let by = Arc::clone(&chunker);
-    found.read_ahead(
-        threads(&checked_spec(&args.policy)?),
-        move |document| cut(&by, format, document),
-        &mut |read| {
-            match read {
-                Ok(cut) => left_out.borrow_mut().bad.extend(print(cut)),
-                Err(one) => left_out.borrow_mut().add(one),
-            }
-            failure.borrow().is_none()
-        },
-        &mut || {
-            let mut left_out = left_out.take();
-            bad += left_out.report();
-            empty.append(&mut left_out.empty);
-            failure.borrow().is_none()
-        },
-    );
-    if let Some(error) = failure.into_inner() {
-        return Err(error.into());
-    }
-    if args.format == OutputFormat::Html {
-        out.raw(page.end())?;
-    }
-    out.flush()?;
+    let mut printer = Printer::begin(Output::standard(), args.format, &chunker.spec().to_string())?;
+    bad.left_out += cut_piped(piped, limits.time, &chunker, &mut printer);
+    let threads = threads(&checked_spec(&args.policy)?);
+    let (bad_files, empty_files) = cut_files(&found, threads, &chunker, &mut printer);
+    bad += bad_files;
+    empty.extend(empty_files);
+    printer.end()?;
     if !quiet {
         if let Some(used) = chunker.segmenter().model_use() {
             tell!("groups of passages: {used}");
@@ -149,6 +76,61 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         tell!("{} of the inputs could not be read in full", bad.in_part);
     }
     Ok(if bad.total() > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Cuts and prints what came in through standard input; returns how much was left out.
+fn cut_piped<W: Write>(
+    piped: Vec<Document>,
+    time: Duration,
+    chunker: &Arc<Chunker>,
+    printer: &mut Printer<W>,
+) -> usize {
+    let limit = time_limit(time, piped.iter().map(|d| d.source.len() as u64).sum());
+    let (by, format) = (Arc::clone(chunker), printer.format());
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, format, document)));
+    let mut problems = Vec::new();
+    let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(printer.print(cut)));
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    input::report(&problems)
+}
+
+/// Cuts and prints files; returns what of the inputs could not be read, and the names of pages without text.
+fn cut_files<W: Write>(
+    found: &Input,
+    threads: usize,
+    chunker: &Arc<Chunker>,
+    printer: &mut Printer<W>,
+) -> (Unread, Vec<String>) {
+    let (by, format) = (Arc::clone(chunker), printer.format());
+    let (mut bad, mut empty) = (Unread::default(), Vec::new());
+    let (printer, left_out) = (RefCell::new(printer), RefCell::new(AllLeftOut::default()));
+    found.read_ahead(
+        threads,
+        move |document| cut(&by, format, document),
+        &mut |read| {
+            match read {
+                Ok(cut) => left_out.borrow_mut().bad.extend(printer.borrow_mut().print(cut)),
+                Err(one) => left_out.borrow_mut().add(one),
+            }
+            printer.borrow().goes_on()
+        },
+        &mut || {
+            let mut left_out = left_out.take();
+            bad += left_out.report();
+            empty.append(&mut left_out.empty);
+            printer.borrow().goes_on()
+        },
+    );
+    (bad, empty)
+}
+
+fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
+    let parts = match format {
+        OutputFormat::Tree => chunker.trees().and_then(|trees| trees.tree(&document)).map(Parts::Tree),
+        _ => chunker.chunks(&document).map(Parts::Chunks),
+    };
+    let parts = parts.map_err(|e| format!("{}: {e}", document.id));
+    (document, parts)
 }
 
 /// Threads that cut. Models use all cores by themselves, and a program, a service or a language model has one document at a time.
@@ -174,74 +156,6 @@ fn price(args: &SegmentArgs, piped: &[Document], found: &Input, mut left_out: Al
     let bad = found.report() + left_out.report().total();
     dry_run_segmenters::run(&[spec], &documents, args.format == OutputFormat::Json)?;
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
-}
-
-/// What a document is cut into.
-enum Parts {
-    Chunks(Vec<Chunk>),
-    Tree(SegmentTree),
-}
-
-/// A document with its parts, or a line that says why there are none.
-type Cut = (Document, Result<Parts, String>);
-
-fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
-    let parts = match format {
-        OutputFormat::Tree => chunker.trees().and_then(|trees| trees.tree(&document)).map(Parts::Tree),
-        _ => chunker.chunks(&document).map(Parts::Chunks),
-    };
-    let parts = parts.map_err(|e| format!("{}: {e}", document.id));
-    (document, parts)
-}
-
-fn write<W: Write>(
-    out: &mut Output<W>,
-    format: OutputFormat,
-    page: &ChunksPage,
-    document: &Document,
-    parts: &Parts,
-) -> io::Result<()> {
-    let chunks = match parts {
-        Parts::Chunks(chunks) => chunks,
-        Parts::Tree(tree) => {
-            out.json(&serde_json::to_string(&TreeLine { document: &document.id, tree })?)?;
-            return out.raw("\n");
-        }
-    };
-    match format {
-        OutputFormat::Text => chunks.iter().try_for_each(|chunk| text(out, document, chunk)),
-        OutputFormat::Html => out.raw(&page.document(document, chunks)),
-        OutputFormat::Json | OutputFormat::Tree => {
-            for (chunk, joint) in chunks.iter().zip(joints(&document.source, chunks)) {
-                let line = Line {
-                    document: &chunk.document,
-                    ordinal: chunk.ordinal,
-                    start: chunk.span.start,
-                    end: chunk.span.end,
-                    tokens: chunk.tokens,
-                    heading_path: &chunk.heading_path,
-                    text: document.text(chunk.span),
-                    overlap: joint.overlap,
-                    before: joint.before,
-                    after: joint.after,
-                };
-                out.json(&serde_json::to_string(&line)?)?;
-                out.raw("\n")?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// For people: a rule with the chunk's figures above the chunk.
-fn text<W: Write>(out: &mut Output<W>, document: &Document, chunk: &Chunk) -> io::Result<()> {
-    let mut rule = format!("── {} #{} · {} tokens", document.id, chunk.ordinal, chunk.tokens);
-    if !chunk.heading_path.is_empty() {
-        rule.push_str(&format!(" · {}", chunk.heading_path.join(" › ")));
-    }
-    out.line(Shown::styled(Style::Soft, name(&rule)))?;
-    out.document(document.text(chunk.span))?;
-    out.raw("\n")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub use args::{SEGMENT_EVAL_EXAMPLES, SegmentEvalArgs};
 use std::path::Path;
 
 use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
-use pericope_eval::config::ExperimentFile;
+use pericope_eval::config::{Configuration, ExperimentFile};
 use pericope_eval::run::TextSize;
 use pericope_learn::registry::segmenters;
 use pericope_report::segmentation::Report;

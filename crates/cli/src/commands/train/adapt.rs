@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pericope_eval::record::FEW_DOCUMENTS;
-use pericope_eval::stats::{Paired, bootstrap_interval, compare};
+use pericope_eval::stats::{Standing, cheapest_as_good};
 use pericope_learn::corpus::{Corpus, SentenceVectors};
 use pericope_learn::topic::{CHECKPOINT, Checkpoint};
 use pericope_learn::training::{Part, TopicData, TopicOptions, topic_f1, train_topic};
@@ -75,21 +75,19 @@ impl Adapting<'_> {
             let checkpoint = Checkpoint::read(&file).map_err(Failure::runtime)?;
             measured.push((name, Some(out), f1(&checkpoint)?, seconds));
         }
-        let mean = |f1: &[f64]| f1.iter().sum::<f64>() / f1.len().max(1) as f64;
-        let best = measured.iter().map(|(_, _, f1, _)| f1).max_by(|a, b| mean(a).total_cmp(&mean(b)));
-        let best = best.cloned().unwrap_or_default();
-        let rows: Vec<Row> = (measured.iter())
-            .map(|(fitted, model, f1, seconds)| Row {
+        let scores: Vec<&[f64]> = measured.iter().map(|(_, _, f1, _)| f1.as_slice()).collect();
+        let (standings, chosen) = cheapest_as_good(&scores, SEED);
+        let rows: Vec<Row> = (measured.iter().zip(standings))
+            .map(|((fitted, model, _, seconds), Standing { mean, interval, behind_best })| Row {
                 fitted,
                 model: model.as_deref().map(shown),
-                f1: mean(f1),
-                interval: Some(bootstrap_interval(f1, SEED)).filter(|(low, _)| low.is_finite()).map(<[f64; 2]>::from),
-                behind_best: behind(f1, &best),
+                f1: mean,
+                interval,
+                behind_best,
                 seconds: *seconds,
             })
             .collect();
-        let worth = rows.iter().find(|row| row.behind_best.is_none_or(|[_, _, high]| high >= 0.0));
-        let recommended = worth.map_or("nothing", |row| row.fitted);
+        let recommended = rows.get(chosen).map_or("nothing", |row| row.fitted);
         let target = self.out.join(CHECKPOINT);
         match recommended {
             "nothing" => start.write(&target, true).map_err(Failure::runtime)?,
@@ -126,11 +124,6 @@ impl Adapting<'_> {
         })?;
         Ok(done.map(|_| began.elapsed().as_secs_f64()))
     }
-}
-
-fn behind(f1: &[f64], best: &[f64]) -> Option<[f64; 3]> {
-    let Paired { difference, low, high, .. } = compare(f1, best, SEED)?;
-    (f1 != best && low.is_finite()).then_some([difference, low, high])
 }
 
 impl Adapted<'_> {

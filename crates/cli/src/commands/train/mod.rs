@@ -15,7 +15,7 @@ mod topic;
 mod watch;
 
 pub use args::TrainCommand;
-pub use data::{corpus, labelled};
+pub use data::corpus;
 
 use crate::status::Outcome;
 

@@ -9,19 +9,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope::experiments::segmentation::{Drawn, read_set};
-use pericope_api::expand_variables;
+use pericope::segmenters;
 use pericope_encode::best_device;
-use pericope_eval::config::{ExperimentKind, read};
+use pericope_eval::config::{Configuration, ExperimentKind, expanded_path};
 use pericope_eval::format::plural;
 use pericope_eval::run::Estimate;
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
 use pericope_learn::weswin::{CHECKPOINT, WeSWin, open};
-use pericope_segeval::read::Set;
+use pericope_segeval::read::{Segmented, Set};
+use pericope_segment::registry::SegmenterEntry;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use self::segmenter::{Wanted, shown_threshold};
-use crate::commands::{dry_run, print_json, sweep, train::labelled};
+use crate::commands::{dry_run, print_json, sweep};
 use crate::input;
 use crate::resources::{failure, shown};
 use crate::session::{opened, tell_kind};
@@ -59,6 +60,14 @@ struct Config {
     write: bool,
 }
 
+impl Configuration for Config {
+    const KIND: ExperimentKind = ExperimentKind::Tune;
+
+    fn finish(&mut self, _: &[SegmenterEntry]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 #[derive(Serialize)]
 struct Summary {
     model: String,
@@ -82,7 +91,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     if args.out.is_some() || args.resume || args.offline {
         return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
     }
-    let config: Config = read(&file.text, path, &args.set).map_err(Failure::usage)?;
+    let config = Config::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
     if let Some(segmenter) = &config.segmenter {
         if config.model.is_some() || config.partitions.is_some() || config.weights.is_some() || config.write {
@@ -120,7 +129,9 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     for data in &config.data {
         let set = set(path, data, config.split)?;
         unreadable += input::report(&set.skipped);
-        documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
+        let tokens = checkpoint.settings.tokens;
+        let labelled = |one: &Segmented| LabelledDocument::new(&one.document, one.reference.after(), &base, tokens);
+        documents.extend(set.documents.iter().map(labelled));
     }
     let tuning = tune(&model, &documents, &grid).map_err(|e| wrong(e.to_string()))?;
     if let (true, Some(file)) = (config.write, &file) {
@@ -149,13 +160,12 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
 /// # Errors
 /// A usage failure that says where the path comes from, where a variable may name another.
 pub fn set(file: &Path, data: &str, split: Option<Split>) -> Result<Set, Failure> {
-    let path = expand_variables(data, |name| std::env::var(name).ok())
-        .map_err(|e| Failure::usage(format!("{}: {e}", shown(file))))?;
-    if data.contains("${") && !Path::new(&path).exists() {
+    let path = expanded_path(&shown(file), data).map_err(Failure::usage)?;
+    if data.contains("${") && !path.exists() {
         let problem = "there is no such file or folder, and another variable may name one";
-        return Err(Failure::usage(format!("{}: data \"{data}\": {path}: {problem}", shown(file))));
+        return Err(Failure::usage(format!("{}: data \"{data}\": {}: {problem}", shown(file), path.display())));
     }
-    read_set(path.as_ref(), None, Drawn { split, ..Drawn::default() }).map_err(failure)
+    read_set(&path, None, Drawn { split, ..Drawn::default() }).map_err(failure)
 }
 
 fn grid(config: &Config) -> Result<Grid, String> {

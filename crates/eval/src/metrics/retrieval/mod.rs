@@ -55,19 +55,6 @@ pub fn context_tokens<D>(passages: &[Passage<D>]) -> usize {
     passages.iter().map(|passage| passage.tokens).sum()
 }
 
-/// The passages from the first on whose tokens fit `budget` together: the list is cut before the first that does not
-/// fit, so that the ranking is never changed to fill the budget better.
-#[must_use]
-pub fn within_budget<D>(passages: &[Passage<D>], budget: usize) -> &[Passage<D>] {
-    let mut spent = 0_usize;
-    let fits = |passage: &Passage<D>| {
-        spent = spent.saturating_add(passage.tokens);
-        spent <= budget
-    };
-    let count = passages.iter().map(fits).take_while(|&fits| fits).count();
-    &passages[..count]
-}
-
 /// Span recall, precision and IoU of one question, or means over questions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SpanScores {
@@ -194,7 +181,7 @@ mod tests {
     use pericope_api::Span;
     use proptest::prelude::*;
 
-    use super::{Gold, Passage, SpanScores, context_tokens, within_budget};
+    use super::{Gold, Passage, SpanScores, context_tokens};
 
     fn passage(document: usize, start: usize, end: usize) -> Passage<usize> {
         Passage { document, span: Span::new(start, end), tokens: end.saturating_sub(start) }
@@ -238,12 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_cuts_the_list_before_what_does_not_fit() {
-        let list = [passage(0, 0, 4), passage(0, 4, 10), passage(0, 10, 11)];
-        assert_eq!(context_tokens(&list), 11);
-        assert_eq!(within_budget(&list, 9).len(), 1);
-        assert_eq!(within_budget(&list, 10).len(), 2);
-        assert_eq!(within_budget(&list, 3).len(), 0);
+    fn the_reader_is_charged_for_every_passage() {
+        assert_eq!(context_tokens(&[passage(0, 0, 4), passage(0, 4, 10), passage(0, 10, 11)]), 11);
     }
 
     proptest! {

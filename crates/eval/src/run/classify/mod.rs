@@ -14,9 +14,10 @@ use pericope_segment::split::Split;
 use rayon::prelude::*;
 
 use super::compare::{self, Plan, Scores};
+use super::corpus::note_skipped;
 use super::cut::{self, Cut};
 use super::found::Built;
-use super::{Observer, RunError, RunFolder, lines, note_skipped, resume};
+use super::{Observer, RunError, RunFolder, lines, resume};
 use crate::classification::{
     ClassRow, ClassSet, ClassificationExperiment, ClassificationSummary, ClassifiedItem, ClassifiedRow, load,
 };

@@ -30,31 +30,77 @@ fn points(unit: Unit, size: f64) -> String {
 }
 
 pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) -> String {
-    let About { means, next, reason, cells } = about;
-    let reason = *reason;
+    let parts =
+        Parts { verdict, family, about, place: place(verdict, about), figures: figures(verdict, family, &about.means) };
+    let (all, left) = (about.means.len(), verdict.possible.len());
+    let unresolvable = family.iter().filter(|c| c.outcome == Some(Outcome::Unresolvable)).count();
+    let text = if all < 2 {
+        let Parts { place, figures, .. } = &parts;
+        format!("{place}, there is nothing to compare {} with: {figures}.", verdict.recommended)
+    } else if unresolvable > 0 && !family.iter().any(resolvable) {
+        parts.unresolvable(unresolvable)
+    } else if left == 1 {
+        parts.one_is_left()
+    } else if verdict.equivalent.len() + 1 == left {
+        parts.alike()
+    } else {
+        parts.several_are_left()
+    };
+    let text = match verdict.primary.documents {
+        // The sentence on what cannot be resolved says so itself.
+        documents if documents < FEW_DOCUMENTS && all > 1 && !text.contains("cannot be resolved with") => {
+            let said = text.trim_end_matches('.');
+            format!("{said}; with {} no interval can be trusted.", format::plural(documents, "document"))
+        }
+        _ => text,
+    };
+    text.replace('\u{a0}', " ")
+}
+
+/// Where the figures are from: the cutoff, and the mode of retrieval where there are several.
+fn place(verdict: &Verdict, about: &About<'_>) -> String {
     let primary = &verdict.primary;
-    let modes = cells.iter().any(|cell| cell.mode != primary.mode);
-    let classifies = primary.metric == Metric::ACCURACY;
     let place = match primary.cutoff {
         // Documents are read whole.
-        _ if classifies => "In classification".to_owned(),
+        _ if primary.metric == Metric::ACCURACY => "In classification".to_owned(),
         Cutoff::K(k) => format!("At k = {k}"),
         Cutoff::Tokens(tokens) => format!("Within {} tokens", format::count(tokens)),
     };
-    let place = if modes { format!("{place} with {} retrieval", primary.mode) } else { place };
-    let recommended = &verdict.recommended;
-    let figures = figures(verdict, family, means);
-    let (all, left) = (means.len(), verdict.possible.len());
-    let unresolvable = family.iter().filter(|c| c.outcome == Some(Outcome::Unresolvable)).count();
-    let points = |x: f64| points(primary.metric.unit(), x);
-    let text = if all < 2 {
-        format!("{place}, there is nothing to compare {recommended} with: {figures}.")
-    } else if unresolvable > 0 && !family.iter().any(resolvable) {
-        let documents = format::plural(primary.documents, "document");
+    match about.cells.iter().any(|cell| cell.mode != primary.mode) {
+        true => format!("{place} with {} retrieval", primary.mode),
+        false => place,
+    }
+}
+
+/// What sentences of every kind are made of.
+struct Parts<'a> {
+    verdict: &'a Verdict,
+    family: &'a [Comparison],
+    about: &'a About<'a>,
+    place: String,
+    figures: String,
+}
+
+impl Parts<'_> {
+    /// A difference of the primary metric.
+    fn points(&self, x: f64) -> String {
+        points(self.verdict.primary.metric.unit(), x)
+    }
+
+    /// What is said of more documents, behind the figures.
+    fn more(&self, next: Option<&str>) -> String {
+        let more = more(self.verdict, next, &|x| self.points(x));
+        more.map_or_else(String::new, |more| format!("; {more}"))
+    }
+
+    /// That so many comparisons cannot be resolved, and none can.
+    fn unresolvable(&self, comparisons: usize) -> String {
+        let Self { verdict, family, about, place, figures } = self;
+        let (primary, recommended) = (&verdict.primary, &verdict.recommended);
         let least = stats::smallest_p(primary.documents, stats::resamples_for(family.len(), ALPHA));
         let too_few = least * family.len() as f64 > ALPHA;
         let why = if too_few { "whatever they score" } else { "since too few of them differ" };
-        let chosen = match reason {
+        let chosen = match about.reason {
             Reason::Cheapest(of) => format!("{} that may be the best, with", cheapest(recommended, of)),
             Reason::CheapestKnown(of) => {
                 format!("{} that may be the best, as far as costs are known, with", cheapest(recommended, of))
@@ -62,30 +108,35 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
             Reason::Highest => format!("at about the same cost {recommended} scores highest:"),
         };
         format!(
-            "{place}, open: {} cannot be resolved with {}{documents}, {why}; {chosen} {figures}.",
-            format::plural(unresolvable, "comparison"),
-            if classifies { "" } else { "questions on " }
+            "{place}, open: {} cannot be resolved with {}{}, {why}; {chosen} {figures}.",
+            format::plural(comparisons, "comparison"),
+            if primary.metric == Metric::ACCURACY { "" } else { "questions on " },
+            format::plural(primary.documents, "document")
         )
-    } else if left == 1 {
-        match not_shown(verdict, family, next.as_deref()) {
-            Some(NotShown { says, tells }) => {
-                let more = more(verdict, next.as_deref().filter(|_| tells), &points);
-                format!("{place}, {says}: {figures}{}.", more.map_or_else(String::new, |more| format!("; {more}")))
-            }
-            None => {
-                // Of another than the baseline, the figures say so.
-                let is_slight = *recommended == primary.baseline && family.iter().all(|c| c.is_slight(primary.margin));
-                let but = match is_slight {
-                    true => format!(", by less than the {} that matter", points(primary.margin)),
-                    false => String::new(),
-                };
-                format!(
-                    "{place}, take {recommended}, the only one of {all} chunkers that may be the best{but}: {figures}."
-                )
-            }
+    }
+
+    /// What is said where one alone may be the best.
+    fn one_is_left(&self) -> String {
+        let Self { verdict, family, about, place, figures } = self;
+        let (primary, recommended, next) = (&verdict.primary, &verdict.recommended, about.next.as_deref());
+        if let Some(NotShown { says, tells }) = not_shown(verdict, family, next) {
+            return format!("{place}, {says}: {figures}{}.", self.more(next.filter(|_| tells)));
         }
-    } else if verdict.equivalent.len() + 1 == left {
-        let chosen = match reason {
+        // Of another than the baseline, the figures say so.
+        let is_slight = *recommended == primary.baseline && family.iter().all(|c| c.is_slight(primary.margin));
+        let but = match is_slight {
+            true => format!(", by less than the {} that matter", self.points(primary.margin)),
+            false => String::new(),
+        };
+        let all = about.means.len();
+        format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best{but}: {figures}.")
+    }
+
+    /// What is said where no difference between those that may be the best matters.
+    fn alike(&self) -> String {
+        let Self { verdict, about, place, figures, .. } = self;
+        let (recommended, left) = (&verdict.recommended, verdict.possible.len());
+        let chosen = match about.reason {
             Reason::Cheapest(1) => format!("the cheapest of {left} chunkers"),
             Reason::Cheapest(of) => format!("the highest of the {of} cheapest of {left} chunkers"),
             Reason::CheapestKnown(1) => format!("as far as costs are known the cheapest of {left} chunkers"),
@@ -97,32 +148,27 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
         format!(
             "{place}, take {recommended}, {chosen} between which there is no difference that matters (of {} or more): \
              {figures}.",
-            points(primary.margin)
+            self.points(verdict.primary.margin)
         )
-    } else {
+    }
+
+    /// What is said where several may be the best.
+    fn several_are_left(&self) -> String {
+        let Self { verdict, about, place, figures, .. } = self;
+        let (all, left, recommended) = (about.means.len(), verdict.possible.len(), &verdict.recommended);
         let who = if left <= NAMED { format!(" ({})", format::listed_names(&verdict.possible)) } else { String::new() };
         let head = match left == all {
             true if all == 2 => format!("{place}, open: both chunkers{who} may be the best, and"),
             true => format!("{place}, open: all {all} chunkers{who} may be the best, and"),
             false => format!("{place}, {left} of {all} chunkers{who} may be the best, and"),
         };
-        let chosen = match reason {
+        let chosen = match about.reason {
             Reason::Cheapest(of) => format!("{} of them", cheapest(recommended, of)),
             Reason::CheapestKnown(of) => format!("{} of them as far as costs are known", cheapest(recommended, of)),
             Reason::Highest => format!("at about the same cost {recommended} scores highest"),
         };
-        let more = more(verdict, next.as_deref(), &points).map_or_else(String::new, |more| format!("; {more}"));
-        format!("{head} {chosen}: {figures}{more}.")
-    };
-    let text = match primary.documents {
-        // The sentence on what cannot be resolved says so itself.
-        documents if documents < FEW_DOCUMENTS && all > 1 && !text.contains("cannot be resolved with") => {
-            let said = text.trim_end_matches('.');
-            format!("{said}; with {} no interval can be trusted.", format::plural(documents, "document"))
-        }
-        _ => text,
-    };
-    text.replace('\u{a0}', " ")
+        format!("{head} {chosen}: {figures}{}.", self.more(about.next.as_deref()))
+    }
 }
 
 /// What is said of the only chunker that is left of those that may be the best, where no comparison shows it.
