@@ -2,12 +2,12 @@
 
 mod rebuilds;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pericope_api::{Document, Span};
 use pericope_store::{
-    ChunkId, Destination, DocumentHeader, Encoded, ErrorKind, Expand, Expansion, Filter, Freshness, Mode, Provenance,
-    Query, Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked, prepare,
+    ChunkId, Destination, DocumentHeader, Encoded, ErrorKind, Expand, Expansion, Filter, Mode, Provenance, Query,
+    Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked, prepare,
 };
 
 use crate::documents::{made_up, sentence_chunks};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use pericope_llm::{LlmConfig, LlmError, Shared};
 use serde::Deserialize;
 
-use super::{ConfigError, Limits, LlmTables, read};
+use super::overrides::read;
+use super::{ConfigError, Limits, LlmTables};
 
 /// The tables `[llm.*]` and `[limits]` of a file. Its other tables are left alone, so that it may be the file of an experiment.
 #[derive(Debug, Clone, PartialEq)]
