@@ -145,7 +145,7 @@ impl OpenAiEmbeddings {
         }
     }
 
-    /// Returns one normalised vector a text.
+    /// Returns one vector a text, at length 1; one of zeros stays.
     ///
     /// # Errors
     /// [`LlmError`]; [`LlmError::NotCached`] offline.
@@ -192,7 +192,7 @@ impl OpenAiEmbeddings {
 
     fn fits(&self, vector: &[f32]) -> bool {
         let length = if self.dimension == 0 { 1..=LONGEST } else { self.dimension..=self.dimension };
-        length.contains(&vector.len()) && vector.iter().all(|x| x.is_finite()) && vector.iter().any(|x| *x != 0.0)
+        length.contains(&vector.len()) && vector.iter().all(|x| x.is_finite())
     }
 
     fn batches<'a>(&self, missing: &[(&'a CacheKey, &'a str)]) -> Vec<Vec<(&'a CacheKey, &'a str)>> {

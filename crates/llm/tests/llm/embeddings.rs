@@ -104,6 +104,18 @@ fn texts_that_are_too_long_are_cut_and_batches_halved() {
 }
 
 #[test]
+fn a_vector_of_zeros_is_kept_and_not_asked_for_again() {
+    let zeros = [0.0f32; 8];
+    let answer = serde_json::json!({"data": [{"index": 0, "embedding": zeros}]}).to_string();
+    let server = Server::start(|_| String::new(), always(Act::Raw(200, answer))).unwrap();
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), &Shared::in_memory().unwrap()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(encoder.encode(&["unknown"]).unwrap().row(0), zeros);
+    }
+    assert_eq!(server.calls(), 1);
+}
+
+#[test]
 fn a_text_whose_request_fails_counts_when_it_is_answered() {
     let ill = Arc::new(AtomicBool::new(true));
     let is_ill = Arc::clone(&ill);

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::formats::html::decoded;
+use pericope_api::Span;
+
+use super::inline::is_ended;
+use crate::formats::html::references;
 use crate::limits::{self, Allowance};
 
 /// The attributes of a document, and how much text their references may still add to it.
@@ -29,6 +32,19 @@ impl Attributes {
         }
         Some(if value.contains('&') { decoded(value) } else { value.to_owned() })
     }
+}
+
+/// Text with its character references decoded.
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    references(text, Span::new(0, text.len()), &mut |span, shown| {
+        let written = span.of(text);
+        match shown.filter(|_| is_ended(written)) {
+            Some(shown) => out.push_str(&shown),
+            None => out.push_str(written),
+        }
+    });
+    out
 }
 
 /// The attributes that stand for characters.

@@ -258,7 +258,7 @@ impl<'s> Adoc<'_, 's> {
     fn decode(&mut self, body: Span) {
         let (source, builder) = (self.source, &mut *self.builder);
         references(source, body, &mut |span, shown| {
-            if let Some(shown) = shown.filter(|_| span.of(source).ends_with(';')) {
+            if let Some(shown) = shown.filter(|_| inline::is_ended(span.of(source))) {
                 builder.rewrite(span, &shown);
             }
         });

@@ -16,7 +16,7 @@ pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &mut Attributes
 }
 
 /// Character references end with a semicolon here; others are text.
-fn is_ended(reference: &str) -> bool {
+pub(super) fn is_ended(reference: &str) -> bool {
     reference.ends_with(';')
 }
 

@@ -200,6 +200,12 @@ fn references_are_the_characters_that_they_stand_for() {
 }
 
 #[test]
+fn attributes_hold_no_references_without_their_semicolons() {
+    let source = ":url: https://x.example/?a=1&copy=2\n\nSee {url} now.\n";
+    check(source, &[(Kind::Markup, ""), (Kind::Prose, "See https://x.example/?a=1&copy=2 now.")]);
+}
+
+#[test]
 fn strange_input_is_text() {
     let lines = [
         "",

@@ -51,7 +51,7 @@ pub(in crate::formats) fn references(source: &str, span: Span, sink: &mut dyn Fn
 }
 
 /// Text with its character references decoded.
-pub(in crate::formats) fn decoded(text: &str) -> String {
+pub(super) fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     references(text, Span::new(0, text.len()), &mut |span, shown| match shown {
         None => out.push_str(span.of(text)),

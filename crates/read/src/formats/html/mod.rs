@@ -19,7 +19,7 @@ mod tokens;
 mod whole;
 
 pub(super) use attributes::{anchor, is_anchor};
-pub(super) use entities::{decoded, reference, references};
+pub(super) use entities::{reference, references};
 pub(super) use page::fragment;
 pub(super) use reader::Html;
 

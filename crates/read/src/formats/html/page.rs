@@ -20,6 +20,11 @@ use crate::work;
 /// page, a drawing): those stand for themselves, so that no sentence is mostly tags.
 const LONGEST_LEAD: usize = 200;
 
+/// What stands at the word behind it, without a blank.
+const OPENING: [char; 5] = ['(', '[', '{', '「', '（'];
+/// What stands at the word before it, without a blank.
+const CLOSING: [char; 16] = ['.', ',', ';', ':', '!', '?', ')', ']', '}', '…', '。', '、', '，', '！', '」', '）'];
+
 /// Reads `span` of the builder's source, less what is `hidden`. Answers with the page's title.
 pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> Option<String> {
     let mut page = Page::new(builder, Kind::Prose, None);
@@ -189,11 +194,13 @@ impl<'b, 'a> Page<'b, 'a> {
             State::Flow => self.before = None,
             _ => {}
         }
-        // Words around it are others.
-        let is_blank = |next: Option<char>| next.is_none_or(char::is_whitespace);
-        let (before, after) = (&self.source[..span.start], &self.source[span.end..]);
-        let first = self.inline.end().is_none() || is_blank(before.chars().next_back());
-        let (left, right) = (if first { "" } else { " " }, if is_blank(after.chars().next()) { "" } else { " " });
+        // Words around it are others; a comma or a bracket stays at its side.
+        let before = self.source[..span.start].chars().next_back();
+        let after = self.source[span.end..].chars().next();
+        let begins = |c: char| c.is_whitespace() || OPENING.contains(&c);
+        let ends = |c: char| c.is_whitespace() || CLOSING.contains(&c);
+        let left = if self.inline.end().is_none() || before.is_none_or(begins) { "" } else { " " };
+        let right = if after.is_none_or(ends) { "" } else { " " };
         self.inline.shown(span, format!("{left}{text}{right}"));
     }
 

@@ -335,6 +335,7 @@ fn pictures_read_as_what_they_say() {
     for (page, expected) in [
         ("<p>Open <img src=a alt='the valve'> now.</p>", "Open the valve now."),
         ("<p>Open<img src=a alt=valve>now.</p>", "Open valve now."),
+        ("<p>Open <img src=a alt=valve>, then (<img src=b alt=wait>).</p>", "Open valve, then (wait)."),
         ("<p>One.</p><div><img src=a alt='A pump &amp; a tank'></div><p>Two.</p>", "One. A pump & a tank Two."),
         ("<figure><img src=a alt='A pump'><figcaption>In 1990.</figcaption></figure>", "A pump In 1990."),
         ("<ul><li><img src=a alt=Seal></ul>", "Seal"),
