@@ -126,9 +126,9 @@ pub trait SentenceEncoder: Send + Sync {
         0
     }
 
-    /// Returns one vector of L2 norm 1 a text, in order: that of a passage, where the model tells passages from queries. The
-    /// same texts give the same bits for every thread count, and a text's vector does not depend on the texts beside it
-    /// (beyond the last bits of a float).
+    /// Returns one vector of L2 norm 1 a text, in order: that of a passage, where the model tells passages from queries. Where
+    /// it knows no word of a text, the vector may be zeros. The same texts give the same bits for every thread count, and a
+    /// text's vector does not depend on the texts beside it (beyond the last bits of a float).
     ///
     /// # Errors
     /// [`EncodeError`] where the model fails.
@@ -178,7 +178,8 @@ pub trait SentenceEncoder: Send + Sync {
     /// tokens, which have read the document around them (late chunking; Günther et al. 2024). Spans are bytes of their
     /// document's text, in any order, and may overlap; what lies beyond the text is left out. A span that holds all of a
     /// document that fits the window has the vector that [`encode_passages`](SentenceEncoder::encode_passages) gives of the
-    /// text, beyond the last bits of a float. As stable as [`encode`](SentenceEncoder::encode).
+    /// text, beyond the last bits of a float; one without a token has zeros. As stable as
+    /// [`encode`](SentenceEncoder::encode).
     ///
     /// No documents ask whether the encoder can do this: the answer is no vectors, or the error.
     ///

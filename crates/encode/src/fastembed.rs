@@ -147,9 +147,11 @@ impl SentenceEncoder for Fastembed {
             let vectors = model.embed(members, None).map_err(|error| EncodeError::Model(chain(&error)))?;
             for (&i, vector) in batch.iter().zip(&vectors) {
                 let row = values.get_mut(i * self.dimension..(i + 1) * self.dimension);
-                let row = row.filter(|row| row.len() == vector.len());
-                let Some((row, scaled)) = row.zip(to_length_one(vector)) else {
+                let Some(row) = row.filter(|row| row.len() == vector.len()) else {
                     return Err(EncodeError::Model(format!("no vector of {} numbers for a text", self.dimension)));
+                };
+                let Some(scaled) = to_length_one(vector) else {
+                    return Err(EncodeError::Model(format!("{} gives a vector that is not finite", self.name)));
                 };
                 row.iter_mut().zip(vector).for_each(|(to, x)| *to = scaled(*x));
             }

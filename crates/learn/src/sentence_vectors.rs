@@ -108,7 +108,7 @@ mod tests {
         for none in ["NaN", "inf", "-inf"] {
             let said = read(&["1", none]).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(
-                said.contains("the embedder numbers gives vectors that are not finite, as number 2 of 2"),
+                said.contains("the embedder numbers gives vectors that are not finite (the first is number 2 of 2)"),
                 "{said}"
             );
         }

@@ -103,7 +103,7 @@ def found(passages, questions, right):
 
 
 class Pericope:
-    """In single precision or in bfloat16."""
+    """In single precision, in bfloat16 or in whole numbers of 16 bits."""
 
     def __init__(self, precision, options, folder):
         build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "pericope-encode"]

@@ -37,7 +37,10 @@ fn the_extractive_reader_refuses_vectors_that_are_not_finite() {
     let context = Context { document: 0, span: documents[0].span_of(0..2) };
     let mut reader = Extractive::new(Arc::clone(&documents), Some(Arc::new(Broken)), ExtractiveOptions::default());
     let warmed = reader.warm([context].iter()).unwrap_err().to_string();
-    assert!(warmed.contains("the embedder broken gives vectors that are not finite, as number 2 of 2"), "{warmed}");
+    assert!(
+        warmed.contains("the embedder broken gives vectors that are not finite (the first is number 2 of 2)"),
+        "{warmed}"
+    );
     let read = reader.text_vectors(&["Ships sail.", "The moon."]).unwrap_err().to_string();
     assert!(read.contains("the embedder broken gives vectors that are not finite"), "{read}");
 }

@@ -44,7 +44,7 @@ pub fn finite(encoder: &dyn SentenceEncoder, found: Embeddings) -> Result<Embedd
         Some(at) => {
             let (name, number, of) = (encoder.name(), at + 1, found.len());
             Err(EncodeError::Model(format!(
-                "the embedder {name} gives vectors that are not finite, as number {number} of {of}: its weights are damaged"
+                "the embedder {name} gives vectors that are not finite (the first is number {number} of {of}): its weights are damaged"
             )))
         }
     }

@@ -70,9 +70,7 @@ impl Plan {
         }
         Ok(Self { into, paths, embedder, embedder_from, prefix_headings, late_chunking, context_llm })
     }
-}
 
-impl Plan {
     /// Tokens that the embedder reads before a chunk.
     pub fn room(&self) -> usize {
         let headings = if self.prefix_headings { HEADING_TOKENS } else { 0 };
