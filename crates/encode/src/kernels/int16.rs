@@ -1,10 +1,13 @@
 //! Products of matrices in integers of 16 bits, for processors that multiply these twice as quickly as single precision (AVX2) and have
 //! no bfloat16.
 //!
-//! The numbers of a row of the input are divided by one step, those of a row of weights by another, and rounded; the products are summed in
-//! 32 bits, which are never too few: the steps are chosen by what the weights can add up to. A sum is exact, so it does not depend on
-//! its order, nor on the instructions that worked it out.
+//! Each [`GROUP`] of numbers in a row of the input is divided by a step of its own, a row of weights by one step, and rounded; the products
+//! of a group are summed in 32 bits, which are never too few: the steps are chosen by what the weights can add up to. A group's sum is
+//! exact, so it does not depend on its order, nor on the instructions that worked it out. One very large number in a row, as language
+//! models have them, makes the step of its own group alone coarser.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256i;
 use std::ops::Range;
 
 use pulp::Arch;
@@ -17,6 +20,9 @@ const SIDE: usize = 16;
 /// Rows of the input that a step works on: with two vectors of columns their sums take half of AVX2's registers.
 #[cfg(target_arch = "x86_64")]
 const ROWS: usize = 4;
+
+/// Pairs of inputs that share a step.
+const GROUP: usize = 64;
 
 /// The greatest whole number of 16 bits.
 const MOST: f64 = i16::MAX as f64;
@@ -74,9 +80,13 @@ impl Weights {
         let (pairs, outputs) = (inputs / 2, weight.len() / inputs);
         assert!(weight.len() == inputs * outputs && outputs.is_multiple_of(SIDE), "a weight matrix of another shape");
         let rows = || weight.chunks_exact(inputs);
-        // How many times its greatest number a row adds up to: the products of a sum may be worth 2³¹ together.
-        let sizes = |row: &[f32]| row.iter().map(|&w| f64::from(w).abs()).sum::<f64>();
-        let worth = rows().map(|row| sizes(row) / f64::from(greatest(row)).max(f64::from(LEAST))).fold(1.0, f64::max);
+        // How many times the greatest number of its row a group adds up to: the products of a sum may be worth 2³¹ together.
+        let sizes = |group: &[f32]| group.iter().map(|&w| f64::from(w).abs()).sum::<f64>();
+        let worth = |row: &[f32]| {
+            let most = row.chunks(2 * GROUP).map(sizes).fold(0.0, f64::max);
+            most / f64::from(greatest(row)).max(f64::from(LEAST))
+        };
+        let worth = rows().map(worth).fold(1.0, f64::max);
         let finest = (f64::from(i32::MAX) / worth / FINER).sqrt().clamp(1.0, MOST).floor();
         let mut lines = vec![Line([0; SIDE]); outputs / SIDE * pairs];
         let mut steps = vec![0.0; outputs];
@@ -86,11 +96,14 @@ impl Weights {
             steps[column] = step;
             let mut sum = 0;
             for (pair, numbers) in row.chunks_exact(2).enumerate() {
+                if pair.is_multiple_of(GROUP) {
+                    sum = 0;
+                }
                 let [low, high] = [numbers[0], numbers[1]].map(|w| nearest(w * by));
                 sum += i64::from(low).abs() + i64::from(high).abs();
+                most = most.max(sum);
                 lines[column / SIDE * pairs + pair].0[column % SIDE] = both(low, high);
             }
-            most = most.max(sum);
         }
         let range = (i64::from(i32::MAX) / most).min(i64::from(i16::MAX)) as f32;
         Self { pairs, lines, steps, range }
@@ -118,7 +131,7 @@ fn both(low: i16, high: i16) -> u32 {
     u32::from(low.cast_unsigned()) | u32::from(high.cast_unsigned()) << 16
 }
 
-/// Rows of whole numbers, two in an element, and what a step of each row is worth.
+/// Rows of whole numbers, two in an element, and what a step of each group of each row is worth.
 #[derive(Debug, Default)]
 pub(super) struct Rounded {
     pairs: Vec<u32>,
@@ -131,7 +144,7 @@ impl Rounded {
         let inputs = 2 * weights.pairs;
         let rows = from.len() / inputs;
         self.pairs.resize(self.pairs.len().max(from.len() / 2), 0);
-        self.steps.resize(self.steps.len().max(rows), 0.0);
+        self.steps.resize(self.steps.len().max(rows * weights.pairs.div_ceil(GROUP)), 0.0);
         let rounding = Rounding { from, inputs, range: weights.range, to: self };
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = V3::try_new() {
@@ -148,25 +161,29 @@ struct Rounding<'a> {
     to: &'a mut Rounded,
 }
 
-impl<'a> Rounding<'a> {
+impl Rounding<'_> {
     #[inline(always)]
-    fn rows(self, round: impl Fn(&[f32], f32, &mut [u32])) {
-        let (pairs, steps) = (self.to.pairs.chunks_exact_mut(self.inputs / 2), self.to.steps.iter_mut());
-        for ((row, pairs), worth) in self.from.chunks_exact(self.inputs).zip(pairs).zip(steps) {
-            let (by, step) = step(greatest(row), self.range);
-            *worth = step;
-            round(row, by, pairs);
+    fn groups(self, round: impl Fn(&[f32], f32, &mut [u32])) {
+        let pairs = self.inputs / 2;
+        let (rows, steps) =
+            (self.to.pairs.chunks_exact_mut(pairs), self.to.steps.chunks_exact_mut(pairs.div_ceil(GROUP)));
+        for ((from, to), steps) in self.from.chunks_exact(self.inputs).zip(rows).zip(steps) {
+            for ((from, to), worth) in from.chunks(2 * GROUP).zip(to.chunks_mut(GROUP)).zip(steps) {
+                let (by, step) = step(greatest(from), self.range);
+                *worth = step;
+                round(from, by, to);
+            }
         }
     }
 
     fn plainly(self) {
-        self.rows(round_row);
+        self.groups(round_group);
     }
 }
 
 #[inline(always)]
-fn round_row(row: &[f32], by: f32, pairs: &mut [u32]) {
-    for (numbers, pair) in row.chunks_exact(2).zip(pairs) {
+fn round_group(group: &[f32], by: f32, pairs: &mut [u32]) {
+    for (numbers, pair) in group.chunks_exact(2).zip(pairs) {
         *pair = both(nearest(numbers[0] * by), nearest(numbers[1] * by));
     }
 }
@@ -177,10 +194,10 @@ fn round_row(row: &[f32], by: f32, pairs: &mut [u32]) {
 /// Where the number of rows is no multiple of four, `columns` are no whole lines, or there are fewer rows.
 pub(super) fn product_of(rows: Range<usize>, x: &Rounded, weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
     assert!(columns.start.is_multiple_of(SIDE) && columns.end.is_multiple_of(SIDE), "columns {columns:?}");
-    let pairs = weights.pairs;
+    let (pairs, groups) = (weights.pairs, weights.pairs.div_ceil(GROUP));
     let product = Product {
         x: &x.pairs[rows.start * pairs..rows.end * pairs],
-        steps: &x.steps[rows.clone()],
+        steps: &x.steps[rows.start * groups..rows.end * groups],
         weights,
         out: &mut out[..rows.len() * columns.len()],
         columns,
@@ -206,13 +223,18 @@ impl Product<'_> {
         let (pairs, outputs) = (self.weights.pairs, self.columns.len());
         let halves = |pair: u32| [pair as u16, (pair >> 16) as u16].map(|half| i32::from(half.cast_signed()));
         for (p, (lines, steps)) in self.weights.panels(self.columns).enumerate() {
-            for (r, (x, step)) in self.x.chunks_exact(pairs).zip(self.steps).enumerate() {
+            let rows = self.x.chunks_exact(pairs).zip(self.steps.chunks_exact(pairs.div_ceil(GROUP)));
+            for (r, (x, groups)) in rows.enumerate() {
                 for (c, worth) in steps.iter().enumerate() {
-                    let products = x.iter().zip(lines).map(|(&x, line)| {
-                        let ([a, b], [v, w]) = (halves(x), halves(line.0[c]));
-                        a * v + b * w
-                    });
-                    self.out[r * outputs + p * SIDE + c] = products.sum::<i32>() as f32 * (step * worth);
+                    let mut all = 0.0_f32;
+                    for ((x, lines), step) in x.chunks(GROUP).zip(lines.chunks(GROUP)).zip(groups) {
+                        let products = x.iter().zip(lines).map(|(&x, line)| {
+                            let ([a, b], [v, w]) = (halves(x), halves(line.0[c]));
+                            a * v + b * w
+                        });
+                        all = (products.sum::<i32>() as f32).mul_add(*step, all);
+                    }
+                    self.out[r * outputs + p * SIDE + c] = all * worth;
                 }
             }
         }
@@ -230,8 +252,8 @@ impl NullaryFnOnce for ByV3<Rounding<'_>> {
     #[inline(always)]
     fn call(self) {
         let Self(simd, rounding) = self;
-        rounding.rows(|row, by, pairs| {
-            let (numbers, rest) = V3::as_simd_f32s(row);
+        rounding.groups(|group, by, pairs| {
+            let (numbers, rest) = V3::as_simd_f32s(group);
             let (vectors, last) = numbers.as_chunks::<2>();
             let by_all = simd.splat_f32s(by);
             let (to, last_to) = pairs.as_chunks_mut::<8>();
@@ -241,8 +263,8 @@ impl NullaryFnOnce for ByV3<Rounding<'_>> {
                 let packed = simd.avx2._mm256_packs_epi32(low, high);
                 *to = pulp::cast(simd.avx2._mm256_permute4x64_epi64::<0b1101_1000>(packed));
             }
-            let done = row.len() - rest.len() - 8 * last.len();
-            round_row(&row[done..], by, last_to);
+            let done = group.len() - rest.len() - 8 * last.len();
+            round_group(&group[done..], by, last_to);
         });
     }
 }
@@ -256,32 +278,26 @@ impl NullaryFnOnce for ByV3<Product<'_>> {
         let Self(simd, product) = self;
         let Product { x, steps, weights, columns, out } = product;
         let (pairs, outputs) = (weights.pairs, columns.len());
+        let groups = pairs.div_ceil(GROUP);
         for (p, (lines, worth)) in weights.panels(columns).enumerate() {
-            let lines = &lines[..pairs];
             let (worth, _) = V3::as_simd_f32s(worth);
-            for (tile, (x, steps)) in x.chunks_exact(ROWS * pairs).zip(steps.chunks_exact(ROWS)).enumerate() {
-                // Slices of one and the same length let the compiler drop the bounds checks of the loop.
-                let mut rows = [x; ROWS];
-                for (r, row) in rows.iter_mut().enumerate() {
-                    *row = &x[r * pairs..][..pairs];
-                }
-                let mut sums = [[simd.avx._mm256_setzero_si256(); 2]; ROWS];
-                for k in 0..pairs {
-                    let line: [_; 2] = pulp::cast(lines[k].0);
-                    for r in 0..ROWS {
-                        let x = simd.avx._mm256_set1_epi32(rows[r][k].cast_signed());
-                        for (sum, line) in sums[r].iter_mut().zip(line) {
-                            *sum = simd.avx2._mm256_add_epi32(*sum, simd.avx2._mm256_madd_epi16(x, line));
+            let tiles = x.chunks_exact(ROWS * pairs).zip(steps.chunks_exact(ROWS * groups));
+            for (tile, (x, steps)) in tiles.enumerate() {
+                let mut all = [[simd.splat_f32s(0.0); 2]; ROWS];
+                for (g, lines) in lines.chunks(GROUP).enumerate() {
+                    let sums = group(simd, x, pairs, g * GROUP, lines);
+                    for (r, (all, sums)) in all.iter_mut().zip(sums).enumerate() {
+                        let step = simd.splat_f32s(steps[r * groups + g]);
+                        for (all, sum) in all.iter_mut().zip(sums) {
+                            let sum = pulp::cast(simd.avx._mm256_cvtepi32_ps(sum));
+                            *all = simd.mul_add_f32s(sum, step, *all);
                         }
                     }
                 }
-                for (r, (sums, step)) in sums.iter().zip(steps).enumerate() {
-                    let at = (tile * ROWS + r) * outputs + p * SIDE;
-                    let (out, _) = V3::as_mut_simd_f32s(&mut out[at..][..SIDE]);
-                    let step = simd.splat_f32s(*step);
-                    for ((out, sum), worth) in out.iter_mut().zip(sums).zip(worth) {
-                        let sum = pulp::cast(simd.avx._mm256_cvtepi32_ps(*sum));
-                        *out = simd.mul_f32s(sum, simd.mul_f32s(step, *worth));
+                for (r, all) in all.iter().enumerate() {
+                    let (out, _) = V3::as_mut_simd_f32s(&mut out[(tile * ROWS + r) * outputs + p * SIDE..][..SIDE]);
+                    for ((out, all), worth) in out.iter_mut().zip(all).zip(worth) {
+                        *out = simd.mul_f32s(*all, *worth);
                     }
                 }
             }
@@ -289,11 +305,33 @@ impl NullaryFnOnce for ByV3<Product<'_>> {
     }
 }
 
+/// The sums of a group, from pair `start` on: of [`ROWS`] rows and the columns of its lines.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn group(simd: V3, x: &[u32], pairs: usize, start: usize, lines: &[Line]) -> [[__m256i; 2]; ROWS] {
+    // Slices of one and the same length let the compiler drop the bounds checks of the loop.
+    let mut rows = [x; ROWS];
+    for (r, row) in rows.iter_mut().enumerate() {
+        *row = &x[r * pairs + start..][..lines.len()];
+    }
+    let mut sums = [[simd.avx._mm256_setzero_si256(); 2]; ROWS];
+    for (k, line) in lines.iter().enumerate() {
+        let line: [__m256i; 2] = pulp::cast(line.0);
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            let x = simd.avx._mm256_set1_epi32(row[k].cast_signed());
+            for (sum, line) in sums.iter_mut().zip(line) {
+                *sum = simd.avx2._mm256_add_epi32(*sum, simd.avx2._mm256_madd_epi16(x, line));
+            }
+        }
+    }
+    sums
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Product, Rounded, Rounding, SIDE, Weights, product_of};
+    use super::{GROUP, Product, Rounded, Rounding, SIDE, Weights, product_of};
 
     fn numbers(len: usize, seed: u64) -> Vec<f32> {
         let mut state = seed | 1;
@@ -310,7 +348,7 @@ mod tests {
         let (mut rounded, mut plainly) = (Rounded::default(), Rounded::default());
         rounded.fill(x, &weights);
         plainly.pairs.resize(x.len() / 2, 0);
-        plainly.steps.resize(rows, 0.0);
+        plainly.steps.resize(rows * (inputs / 2).div_ceil(GROUP), 0.0);
         Rounding { from: x, inputs, range: weights.range, to: &mut plainly }.plainly();
         let mut found = [vec![f32::NAN; rows * outputs], vec![f32::NAN; rows * outputs]];
         product_of(0..rows, &rounded, &weights, 0..outputs, &mut found[0]);
@@ -322,7 +360,7 @@ mod tests {
     proptest! {
         #[test]
         fn as_in_double_precision_and_the_same_bits_by_every_way(
-            tiles in 1..6_usize, pairs in 1..90_usize, panels in 1..5_usize, seed in any::<u64>(),
+            tiles in 1..6_usize, pairs in 1..3 * GROUP, panels in 1..5_usize, seed in any::<u64>(),
         ) {
             let (rows, inputs, outputs) = (4 * tiles, 2 * pairs, panels * SIDE);
             let (x, w) = (numbers(rows * inputs, seed), numbers(outputs * inputs, !seed));
@@ -349,6 +387,17 @@ mod tests {
                 assert!(found.iter().all(|&sum| (f64::from(sum) / want - 1.0).abs() < 1e-2), "{} of {want}", found[0]);
             }
         }
+    }
+
+    #[test]
+    fn a_very_large_number_spares_the_other_groups() {
+        let inputs = 6 * GROUP;
+        let (mut x, mut w) = (numbers(4 * inputs, 1), numbers(SIDE * inputs, 2));
+        x.chunks_exact_mut(inputs).for_each(|row| row[..2 * GROUP].fill(0.0));
+        w.chunks_exact_mut(inputs).for_each(|row| row[5] = 0.0);
+        let before = both_ways(&x, &w, inputs);
+        x.chunks_exact_mut(inputs).for_each(|row| row[5] = 1e6);
+        assert_eq!(both_ways(&x, &w, inputs), before);
     }
 
     #[test]
