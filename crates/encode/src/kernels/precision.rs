@@ -7,7 +7,7 @@ pub enum Precision {
     Single,
     /// The upper 16 of them (bfloat16).
     Bf16,
-    /// Whole numbers of 16 bits, by a step for each row of the input and each output; their sums are exact.
+    /// Whole numbers of 16 bits, by a step for each 128 inputs of a row and for each output; their sums are exact.
     Int16,
 }
 
