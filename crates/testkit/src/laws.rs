@@ -68,10 +68,13 @@ fn put(destination: &mut dyn Destination, document: &Document) {
         source_hash: Some(hash),
         fingerprint: fingerprint.clone(),
         documents: Some(1),
+        empty: 0,
     };
     let header = DocumentHeader { provenance: Some(provenance), ..DocumentHeader::new(document) };
     destination.put(&header, prepared.into_iter().map(|one| one.entry).collect(), vectors).unwrap();
-    destination.record(&document.id, Some(SourceRecord { hash: Some(hash), stamp: None, fingerprint })).unwrap();
+    destination
+        .record(&document.id, Some(SourceRecord { hash: Some(hash), stamp: None, fingerprint, empty: 0 }))
+        .unwrap();
 }
 
 fn reader(store: &dyn TestStore) -> Box<dyn Retriever> {
