@@ -16,9 +16,9 @@ pub fn name(into: &str) -> Result<String, Failure> {
     stores::name(into).map_err(failure)
 }
 
-/// Opens a store to search it. A folder that is no index is wrong usage; one that is damaged is not.
+/// Opens a store to search it once, for somebody who waits. A folder that is no index is wrong usage; one that is damaged is not.
 pub fn open(place: &str) -> Result<Box<dyn Retriever>, Failure> {
-    stores::open(place).map_err(failure)
+    stores::open_soon(place).map_err(failure)
 }
 
 /// Opens or makes a store to write it; with `rebuild` another one takes its place. Commits every so many bytes of text.

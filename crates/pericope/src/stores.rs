@@ -55,6 +55,20 @@ pub fn open(place: &str) -> Result<Box<dyn Retriever>, StoreError> {
     Ok(Box::new(IndexReader::open(Path::new(place))?))
 }
 
+/// Opens a store as [`open`] does, for somebody who waits: a server at whose address nobody listens is given up after two
+/// seconds, unless the address says otherwise (`max_refused`).
+///
+/// # Errors
+/// As [`open`].
+pub fn open_soon(place: &str) -> Result<Box<dyn Retriever>, StoreError> {
+    #[cfg(feature = "qdrant")]
+    if let Some(mut target) = server::target(place)? {
+        target.settings.max_refused.get_or_insert(std::time::Duration::from_secs(2));
+        return server::open(&target);
+    }
+    open(place)
+}
+
 /// Opens or makes a store to write it; with `rebuild` another one takes its place. Commits every `commit_bytes` bytes of
 /// text.
 ///

@@ -143,7 +143,7 @@ impl QdrantDestination {
     }
 
     fn point(&self, entry: ChunkEntry, vector: Option<Vec<f32>>) -> Point {
-        let ChunkEntry { id, chunk, searched, .. } = entry;
+        let ChunkEntry { id, chunk, searched, headings: within, .. } = entry;
         let language = chunk.language;
         let is_source = searched.is_empty() || self.analyzer.reads_source();
         let read = if is_source { Cow::Borrowed(chunk.text.as_str()) } else { searched.join("\n\n").into() };
@@ -160,7 +160,7 @@ impl QdrantDestination {
             }
             None => self.collection.bm25().chunk_with(&read, &others, &words),
         };
-        Point { id, chunk, sparse, vector, ..Point::default() }
+        Point { id, chunk, headings: within, sparse, vector, ..Point::default() }
     }
 }
 

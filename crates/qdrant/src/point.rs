@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use pericope_api::Heading;
 use pericope_store::{ChunkId, ChunkRecord, Language, file_type_of};
 use qdrant_client::qdrant::{
     DenseVector, NamedVectors, PointId, PointStruct, SparseVector, Value, Vector, point_id, vector, vectors,
@@ -31,7 +32,8 @@ pub mod fields {
     pub const PATH: &str = "path";
     /// Headings above, outermost first (strings).
     pub const HEADING_PATH: &str = "heading_path";
-    /// The headings in one string, joined by ` > ` (text, indexed by its words in lower case).
+    /// These headings and those that the chunk holds in one string, joined by ` > ` (text, indexed by its words in lower
+    /// case). Filters alone read it. In points of earlier versions it has those above alone.
     pub const HEADING: &str = "heading";
     /// The type of the document's file (keyword, indexed): the point's own, else by the document's ending.
     pub const FILE_TYPE: &str = "file_type";
@@ -64,6 +66,8 @@ pub struct Point {
     pub id: ChunkId,
     /// The chunk itself. A file type that is empty is told by the document's ending.
     pub chunk: ChunkRecord,
+    /// The headings that the chunk holds beside its path, by which filters find it, too.
+    pub headings: Vec<Heading>,
     /// The hash of all that the document's chunks depend on: the document counts as up to date while it is the same.
     pub revision: String,
     /// The number of chunks that the document has: with fewer in the collection it counts as half loaded.
@@ -112,7 +116,8 @@ impl Point {
             _ => chunk.file_type,
         };
         put(fields::PATH, path_prefixes(&chunk.document).into());
-        put(fields::HEADING, chunk.heading_path.join(" > ").into());
+        let headings: Vec<&str> = chunk.heading_path.iter().chain(&self.headings).map(Heading::as_str).collect();
+        put(fields::HEADING, headings.join(" > ").into());
         put(fields::FILE_TYPE, file_type.into());
         put(fields::DOCUMENT, chunk.document.into());
         put(fields::REVISION, self.revision.into());

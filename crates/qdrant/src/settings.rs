@@ -105,6 +105,9 @@ pub struct Settings {
     pub max_backoff: Duration,
     /// `max_wait`, in seconds: all waits of one call together, those that the server asks for included; 600.
     pub max_wait: Duration,
+    /// `max_refused`, in seconds: all waits of one call together while nobody listens at the address; as `max_wait` where it
+    /// is not set.
+    pub max_refused: Option<Duration>,
     /// `batch_bytes`: encoded size at which a batch is sent, 4 MiB; at most `message_bytes`. A chunk that is larger travels
     /// alone.
     pub batch_bytes: usize,
@@ -139,6 +142,7 @@ impl Default for Settings {
             backoff: Duration::from_millis(250),
             max_backoff: Duration::from_secs(15),
             max_wait: Duration::from_secs(600),
+            max_refused: None,
             batch_bytes: 4 << 20,
             batch_points: 512,
             in_flight: 4,
@@ -165,6 +169,7 @@ const KEYS: &[&str] = &[
     "backoff",
     "max_backoff",
     "max_wait",
+    "max_refused",
     "batch_bytes",
     "batch_points",
     "in_flight",
@@ -202,6 +207,7 @@ impl Settings {
             "backoff" => self.backoff = seconds(value)?,
             "max_backoff" => self.max_backoff = seconds(value)?,
             "max_wait" => self.max_wait = seconds(value)?,
+            "max_refused" => self.max_refused = Some(seconds(value)?),
             "batch_bytes" => self.batch_bytes = whole(value, 1024, 1 << 30)?,
             "batch_points" => self.batch_points = whole(value, 1, 1 << 20)?,
             "in_flight" => self.in_flight = whole(value, 1, 256)?,

@@ -194,6 +194,9 @@ pub struct ChunkEntry {
     /// characters), of other formats the text, and the words that stand there in another form (`**im**portant`). Empty where
     /// that is the text alone. Stores do not keep it.
     pub searched: Vec<String>,
+    /// The headings that the chunk holds, beside those of its path, and those above them: a chunk is found by a filter of
+    /// any of these. They change neither its id nor its score.
+    pub headings: Vec<Heading>,
     /// XXH3 (128 bits) of the [key](crate::Encoded::key) of what the encoder reads of it; `None` without an encoder.
     pub encoded: Option<u128>,
 }

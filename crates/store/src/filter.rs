@@ -8,8 +8,9 @@ pub struct Filter {
     /// Paths of documents. In an embedded index a document's id must begin with one of them. On a server they are
     /// whole ids or folders: `guide` fits `guide/start.md`, `gui` does not.
     pub paths: Vec<String>,
-    /// Words of a heading above the chunk. An embedded index compares stems and asks for the words one after the other;
-    /// a server asks for all of them in any order. An entry without a word is ignored.
+    /// Words of a heading above the chunk or in it. An embedded index compares stems and asks for the words one after the
+    /// other in one heading; a server asks for all of them in any order in all headings together. What was indexed before
+    /// the headings within chunks were kept is found by those above alone. An entry without a word is ignored.
     pub headings: Vec<String>,
     /// Types of files, see [`file_type`](crate::file_type()). `markdown` is `md`, `htm` is `html`.
     pub file_types: Vec<String>,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use pericope_api::{Chunk, Document, Format, Span};
+use pericope_api::{Chunk, Document, Format, Heading, Kind, Span};
 use pericope_language::{LanguageChoice, SAMPLE_BYTES};
 
 use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Encoded, Positions, StoreError, chunk_id};
@@ -64,8 +64,9 @@ pub fn prepare(
             record.language = language;
             record.leading = leading(document, end_before, span.start).to_owned();
             record.begins = Some(positions.at(span.start));
-            let searched = searched(document, span, text);
-            let entry = ChunkEntry { id, chunk: record, searched, encoded: key.as_deref().map(Chunk::content_hash) };
+            let (searched, headings) = (searched(document, span, text), headings_within(document, chunk));
+            let encoded_hash = key.as_deref().map(Chunk::content_hash);
+            let entry = ChunkEntry { id, chunk: record, searched, headings, encoded: encoded_hash };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;
         }
@@ -90,6 +91,22 @@ fn searched(document: &Document, span: Span, text: &str) -> Vec<String> {
         words.insert(0, text.to_owned());
     }
     words
+}
+
+/// The headings of a chunk that are not on its path: the path is that of its first sentence, and says nothing of a second
+/// heading behind the first, nor of those further on.
+fn headings_within(document: &Document, chunk: &Chunk) -> Vec<Heading> {
+    let mut known: HashSet<&str> = chunk.heading_path.iter().map(Heading::as_str).collect();
+    let mut found = Vec::new();
+    let sentences = document.sentences.iter().enumerate().skip(document.sentence_at(chunk.span.start));
+    for (number, sentence) in sentences.take_while(|(_, sentence)| sentence.span.start < chunk.span.end) {
+        if matches!(sentence.kind, Kind::Heading(_)) {
+            // A heading's path ends with itself.
+            let path = document.heading_path(number).iter();
+            found.extend(path.filter(|heading| known.insert(heading.as_str())).cloned());
+        }
+    }
+    found
 }
 
 /// The first prose of a document, by which its language is known. Code and tables are in English everywhere.
@@ -126,4 +143,46 @@ pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
         false => encoder.count_tokens(one.encoded.as_str()).unwrap_or(one.entry.chunk.tokens) > limit,
     };
     prepared.iter().filter(beyond).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_api::Sentence;
+
+    use super::*;
+
+    #[test]
+    fn headings_within_a_chunk_are_known_beside_its_path() {
+        let texts = ["Library", "Loans", "How long?", "Four weeks.", "Fines", "None."];
+        let mut document = Document::from_sentences("d.md", &texts);
+        let kinds = [Kind::Heading(1), Kind::Heading(2), Kind::Heading(3), Kind::Prose, Kind::Heading(2), Kind::Prose];
+        let paths: [&[&str]; 5] =
+            [&[], &["Library"], &["Library", "Loans"], &["Library", "Loans", "How long?"], &["Library", "Fines"]];
+        document.sections =
+            paths.map(|path| path.iter().map(|heading| Heading::from(*heading)).collect::<Vec<_>>()).to_vec();
+        let sections = kinds.into_iter().zip([1, 2, 3, 3, 4, 4]);
+        let sentences = document.sentences.iter().zip(sections);
+        document.sentences =
+            sentences.map(|(sentence, (kind, section))| Sentence { kind, section, ..*sentence }).collect();
+        let within = |range: std::ops::Range<usize>| -> Vec<String> {
+            let chunk = Chunk {
+                document: "d.md".into(),
+                ordinal: 0,
+                span: document.span_of(range.clone()),
+                heading_path: document.heading_path(range.start).to_vec(),
+                tokens: 9,
+                hash: 0,
+                context: None,
+            };
+            let prepared = prepare(&document, &[chunk], None, LanguageChoice::default()).unwrap();
+            assert_eq!(prepared[0].entry.chunk.heading_path, document.heading_path(range.start));
+            prepared[0].entry.headings.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(within(1..4), ["How long?"], "the second heading of those that it begins with");
+        assert_eq!(within(0..6), ["Loans", "How long?", "Fines"]);
+        assert_eq!(within(3..6), ["Fines"]);
+        assert_eq!(within(2..4), [""; 0], "on its path");
+        assert_eq!(within(3..4), [""; 0]);
+    }
 }

@@ -15,6 +15,8 @@ pub struct Provenance {
     pub fingerprint: String,
     /// The number of documents in the source, with the last of them: a source of which some are missing counts as unread.
     pub documents: Option<u64>,
+    /// The number of documents without text in the source, with the last that has some; else 0.
+    pub empty: u64,
 }
 
 impl Provenance {
@@ -22,7 +24,11 @@ impl Provenance {
     #[must_use]
     pub fn encode(&self) -> String {
         let source_hash = self.source_hash.map_or_else(|| "-".to_owned(), |hash| format!("{hash:032x}"));
-        let documents = self.documents.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let documents = match (self.documents, self.empty) {
+            (None, _) => "-".to_owned(),
+            (Some(documents), 0) => documents.to_string(),
+            (Some(documents), empty) => format!("{documents}+{empty}"),
+        };
         format!("{:032x} {source_hash} {documents} {} {}", self.document_hash, self.fingerprint, self.source)
     }
 
@@ -36,12 +42,15 @@ impl Provenance {
             "-" => None,
             hash => Some(u128::from_str_radix(hash, 16).ok()?),
         };
-        let documents = match words.next()? {
-            "-" => None,
-            number => Some(number.parse().ok()?),
+        let (documents, empty) = match words.next()? {
+            "-" => (None, 0),
+            numbers => {
+                let (documents, empty) = numbers.split_once('+').unwrap_or((numbers, "0"));
+                (Some(documents.parse().ok()?), empty.parse().ok()?)
+            }
         };
         let fingerprint = words.next()?.to_owned();
-        Some(Self { document_hash, source: words.next()?.to_owned(), source_hash, fingerprint, documents })
+        Some(Self { document_hash, source: words.next()?.to_owned(), source_hash, fingerprint, documents, empty })
     }
 }
 
@@ -52,17 +61,19 @@ struct Census {
     agree: bool,
     found: u64,
     expected: Option<u64>,
+    empty: u64,
 }
 
 impl Census {
     fn new(first: &Provenance) -> Self {
-        Self { first: first.clone(), agree: true, found: 0, expected: None }
+        Self { first: first.clone(), agree: true, found: 0, expected: None, empty: 0 }
     }
 
     fn count(&mut self, one: &Provenance) {
         self.agree &= (self.first.source_hash, &self.first.fingerprint) == (one.source_hash, &one.fingerprint);
         self.found += 1;
         self.expected = self.expected.or(one.documents);
+        self.empty = self.empty.max(one.empty);
     }
 
     /// The hash of the source, where all of it is there.
@@ -88,6 +99,7 @@ impl Known {
         }
         let finished = |(name, (census, mut source)): (String, (Census, KnownSource))| {
             source.hash = census.hash();
+            source.empty = census.empty;
             source.fingerprint = census.first.fingerprint;
             source.documents.sort_unstable();
             (name, source)
@@ -108,6 +120,7 @@ mod tests {
             source_hash: Some(hash),
             fingerprint: "f".into(),
             documents,
+            empty: 0,
         }
     }
 
@@ -116,12 +129,13 @@ mod tests {
         for source in ["a.md", "with spaces/and - dashes.md", "", "  "] {
             for provenance in [
                 provenance(source, u128::MAX, Some(17)),
+                Provenance { empty: 3, ..provenance(source, 1, Some(2)) },
                 Provenance { source_hash: None, documents: None, ..provenance(source, 0, None) },
             ] {
                 assert_eq!(Provenance::decode(&provenance.encode()), Some(provenance));
             }
         }
-        for line in ["", "zz - - f a", "1 2 3", "1 - x f a"] {
+        for line in ["", "zz - - f a", "1 2 3", "1 - x f a", "1 - 2+ f a", "1 - +2 f a"] {
             assert_eq!(Provenance::decode(line), None, "{line:?}");
         }
     }
@@ -133,6 +147,10 @@ mod tests {
         let all = of(vec![part("2", 7, Some(2), true), part("1", 7, None, true)]);
         assert_eq!((all.hash, all.fingerprint.as_str()), (Some(7), "f"));
         assert_eq!(all.documents, [("1".to_owned(), Some(5)), ("2".to_owned(), Some(5))]);
+        let counted =
+            |id: &str, documents, empty| (id.to_owned(), Provenance { empty, ..provenance("s", 7, documents) }, true);
+        let with_empty = of(vec![counted("2", Some(2), 4), counted("1", None, 0)]);
+        assert_eq!((with_empty.hash, with_empty.empty, all.empty), (Some(7), 4, 0));
         // Half of a document is there: it and its source are read again.
         let half = of(vec![part("1", 7, None, false), part("2", 7, Some(2), true)]);
         assert_eq!((half.hash, half.documents), (None, vec![("1".to_owned(), None), ("2".to_owned(), Some(5))]));

@@ -48,11 +48,14 @@ fn inode(_about: &Metadata) -> i64 {
 pub struct SourceRecord {
     /// XXH3 (128 bits) of its bytes; `None` if it has to be read again because some part of it could not be indexed.
     pub hash: Option<u128>,
-    /// Its stamp, if that proves anything.
+    /// Its stamp, if that proves anything. Of a source that has to be read again, the stamp that it had when it was read: it
+    /// has changed since where it has another one.
     pub stamp: Option<FileStamp>,
     /// The fingerprint of all that makes chunks and vectors of it; see
     /// [`DestinationInfo::fingerprint`](crate::DestinationInfo::fingerprint).
     pub fingerprint: String,
+    /// The number of its documents without text, of which nothing is indexed.
+    pub empty: u64,
 }
 
 /// A source at the store's last commit.
@@ -64,6 +67,8 @@ pub struct KnownSource {
     pub stamp: Option<FileStamp>,
     /// As in [`SourceRecord`].
     pub fingerprint: String,
+    /// As in [`SourceRecord`].
+    pub empty: u64,
     /// The ids of its documents, sorted, and the hash that each was written with.
     pub documents: Vec<(String, Option<u128>)>,
 }

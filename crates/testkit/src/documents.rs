@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use pericope_api::{Chunk, Document};
+use pericope_api::{Chunk, Document, Heading, Kind};
 
 /// Cuts a document into one chunk a sentence.
 #[must_use]
@@ -22,6 +22,30 @@ pub fn sentence_chunks(document: &Document) -> Vec<Chunk> {
             context: None,
         })
         .collect()
+}
+
+/// Returns a document whose heading `Loans` stands right above `How long?`, with `Fines` further on, and one chunk of all of
+/// it, which has the path of its first heading.
+#[must_use]
+pub fn headed(id: &str) -> (Document, Chunk) {
+    let texts = ["Loans", "How long?", "Kestrels keep things four weeks.", "Fines", "None at all."];
+    let mut document = Document::from_sentences(id, &texts);
+    let paths: [&[&str]; 4] = [&[], &["Loans"], &["Loans", "How long?"], &["Fines"]];
+    document.sections = paths.map(|path| path.iter().map(|&heading| heading.into()).collect::<Vec<Heading>>()).to_vec();
+    let kinds = [Kind::Heading(2), Kind::Heading(3), Kind::Prose, Kind::Heading(2), Kind::Prose];
+    for (sentence, (kind, section)) in document.sentences.iter_mut().zip(kinds.into_iter().zip([1, 2, 2, 3, 3])) {
+        (sentence.kind, sentence.section) = (kind, section);
+    }
+    let chunk = Chunk {
+        document: id.to_owned(),
+        ordinal: 0,
+        span: document.span_of(0..texts.len()),
+        heading_path: document.heading_path(0).to_vec(),
+        tokens: document.source.split_whitespace().count(),
+        hash: Chunk::content_hash(&document.source),
+        context: None,
+    };
+    (document, chunk)
 }
 
 /// Returns a document of sentences made of the words `w0`..`w499`, some of them frequent.

@@ -1,5 +1,6 @@
 //! The laws of stores.
 
+mod finding;
 mod rebuilds;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -35,11 +36,13 @@ pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
     what_was_put_and_committed_is_found(with_vectors);
     contexts_are_found_and_are_no_text(with_vectors, true);
     contexts_are_found_and_are_no_text(without, false);
+    finding::headings_within_a_chunk_let_it_pass(with_vectors);
     a_document_replaces_itself_and_goes_wholly(with_vectors);
     text_that_is_in_no_chunk_leaves_the_places_of_the_rest(with_vectors);
     sources_are_known_by_their_documents(with_vectors);
     another_encoder_is_refused(with_vectors);
     ranking_agrees_with_everything_made_of_it(with_vectors);
+    finding::a_vector_of_zeros_is_near_nothing(with_vectors);
     documents_are_listed_with_their_chunks(with_vectors);
     rebuilds::a_rebuild_takes_its_place_when_it_is_whole(with_vectors);
     rebuilds::documents_of_no_source_are_known_by_their_ids(with_vectors);
@@ -65,10 +68,13 @@ fn put(destination: &mut dyn Destination, document: &Document) {
         source_hash: Some(hash),
         fingerprint: fingerprint.clone(),
         documents: Some(1),
+        empty: 0,
     };
     let header = DocumentHeader { provenance: Some(provenance), ..DocumentHeader::new(document) };
     destination.put(&header, prepared.into_iter().map(|one| one.entry).collect(), vectors).unwrap();
-    destination.record(&document.id, Some(SourceRecord { hash: Some(hash), stamp: None, fingerprint })).unwrap();
+    destination
+        .record(&document.id, Some(SourceRecord { hash: Some(hash), stamp: None, fingerprint, empty: 0 }))
+        .unwrap();
 }
 
 fn reader(store: &dyn TestStore) -> Box<dyn Retriever> {

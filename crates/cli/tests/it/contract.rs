@@ -625,6 +625,9 @@ fn output_that_cannot_be_written_is_an_error_and_no_panic() {
     ] {
         assert_eq!(status(args), Some(3), "{args:?}");
     }
+    // A key that nobody saw is not kept.
+    assert_eq!(status(&["keys", "add", "keys", "--name", "ops"]), Some(3));
+    assert!(!folder.path().join("keys").exists());
 }
 
 #[test]

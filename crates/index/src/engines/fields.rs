@@ -37,11 +37,16 @@ pub(crate) struct Fields {
     /// The language of its document, which also stands before all its words; nothing in indexes that were made before
     /// languages were told apart.
     pub language: Option<Field>,
+    /// The headings that a chunk holds beside its path, for the filter alone: what words count is in the other fields. Nothing
+    /// in indexes that were made before it was kept.
+    pub headings_within: Option<Field>,
 }
 
 /// The versions of the schema, the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
+    /// As the next, and the headings within chunks are kept.
+    Within,
     /// Texts have languages, and their words are those that a reader sees, composed.
     Composed,
     /// Texts have languages.
@@ -55,8 +60,8 @@ pub(super) enum Version {
 impl Fields {
     /// The schema of an index, where it is one of Pericope's.
     pub(super) fn of(schema: &Schema) -> Option<Self> {
-        let known =
-            [Version::Composed, Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
+        let versions = [Version::Within, Version::Composed, Version::Languages, Version::Lines, Version::Bytes];
+        let known = versions.map(Self::schema).into_iter();
         known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
     }
 
@@ -64,14 +69,15 @@ impl Fields {
         let mut builder = Schema::builder();
         let words = TextFieldIndexing::default()
             .set_tokenizer(match version {
-                Version::Composed => TEXT_ANALYZER,
+                Version::Within | Version::Composed => TEXT_ANALYZER,
                 Version::Languages => SOURCE_ANALYZER,
                 Version::Lines | Version::Bytes => ENGLISH_ANALYZER,
             })
             .set_index_option(IndexRecordOption::WithFreqsAndPositions);
         let searched = TextOptions::default().set_indexing_options(words);
         let words = searched.clone().set_stored();
-        let text: TextOptions = if version == Version::Composed { STORED.into() } else { words.clone() };
+        let is_composed = matches!(version, Version::Within | Version::Composed);
+        let text: TextOptions = if is_composed { STORED.into() } else { words.clone() };
         let fields = Self {
             document: builder.add_text_field("doc_id", STRING | STORED | FAST),
             ordinal: builder.add_u64_field("ordinal", STORED | FAST),
@@ -91,9 +97,10 @@ impl Fields {
             encoded_low: builder.add_u64_field("encoded_low", FAST),
             begins: (version != Version::Bytes)
                 .then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
-            language: matches!(version, Version::Composed | Version::Languages)
+            language: (is_composed || version == Version::Languages)
                 .then(|| builder.add_text_field("language", STRING)),
-            words: (version == Version::Composed).then(|| builder.add_text_field("words", searched)),
+            words: is_composed.then(|| builder.add_text_field("words", searched.clone())),
+            headings_within: (version == Version::Within).then(|| builder.add_text_field("headings_within", searched)),
         };
         (builder.build(), fields)
     }
@@ -101,5 +108,45 @@ impl Fields {
     /// The field that is searched for the words of texts.
     pub fn searched(&self) -> Field {
         self.words.unwrap_or(self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_store::{Filter, IndexSpec, Mode, Query, Retriever};
+    use pericope_testkit::documents::headed;
+    use tantivy::{Index, IndexSettings};
+
+    use super::super::text_files::TextFiles;
+    use super::*;
+    use crate::meta::IndexMeta;
+    use crate::own::text_path;
+    use crate::{IndexReader, IndexWriter};
+
+    #[test]
+    fn an_index_that_was_made_before_headings_within_chunks_were_kept_goes_on_with_paths() {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = IndexSpec::new("sentence", "words");
+        let mut meta = IndexMeta::new(&spec);
+        meta.write(dir.path()).unwrap();
+        let text = text_path(dir.path());
+        std::fs::create_dir_all(&text).unwrap();
+        let schema = Fields::schema(Version::Composed).0;
+        drop(Index::create(TextFiles::writing(&text).unwrap(), schema, IndexSettings::default()).unwrap());
+        let found = |heading: &str| {
+            let reader = IndexReader::open(dir.path()).unwrap();
+            let query = Query::new("kestrels", Mode::Bm25, 3).with_filter(Filter::default().heading(heading));
+            reader.search(&query).unwrap().len()
+        };
+        let (document, chunk) = headed("loans.md");
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+        writer.add(&document, std::slice::from_ref(&chunk)).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(["loans", "how long", "fines"].map(found), [1, 0, 0]);
+        let mut writer = IndexWriter::rebuild(dir.path(), &spec).unwrap();
+        writer.add(&document, std::slice::from_ref(&chunk)).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(["loans", "how long", "fines"].map(found), [1, 1, 1]);
     }
 }

@@ -89,7 +89,7 @@ impl TextIndex {
                 let version = match analyzer {
                     ENGLISH_ANALYZER => Version::Lines,
                     SOURCE_ANALYZER => Version::Languages,
-                    _ => Version::Composed,
+                    _ => Version::Within,
                 };
                 Index::create(files, Fields::schema(version).0, IndexSettings::default())?
             }

@@ -112,6 +112,11 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
     for heading in &chunk.heading_path {
         document.add_text(fields.heading_path, worded(heading.as_str()));
     }
+    if let Some(field) = fields.headings_within {
+        for heading in &entry.headings {
+            document.add_text(field, worded(heading.as_str()));
+        }
+    }
     if let Some(title) = &chunk.title {
         document.add_text(fields.title, worded(title));
     }

@@ -21,7 +21,8 @@ pub(crate) fn changes_of(indexed: Vec<Indexed>) -> Changes {
     let mut changes = Changes::default();
     let provenances = indexed.iter().filter_map(|one| Some((one.id.clone(), one.provenance.clone()?, true)));
     for (name, source) in Known::of_documents(provenances).sources {
-        let record = SourceRecord { hash: source.hash, stamp: None, fingerprint: source.fingerprint };
+        let record =
+            SourceRecord { hash: source.hash, stamp: None, fingerprint: source.fingerprint, empty: source.empty };
         changes.sources.insert(name, Some(record));
     }
     for Indexed { id, chunks, provenance } in indexed {

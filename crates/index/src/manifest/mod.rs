@@ -27,7 +27,7 @@ use crate::IndexError;
 pub const MANIFEST_FILE: &str = "manifest.sqlite";
 
 /// Version of the tables. Another one is thrown away and made anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const TABLES: &str = "
     CREATE TABLE state (sequence INTEGER NOT NULL);
@@ -36,6 +36,7 @@ const TABLES: &str = "
         hash BLOB,              -- of its bytes; NULL where it has to be read again
         size INTEGER, modified INTEGER, inode INTEGER,
         fingerprint TEXT NOT NULL,
+        empty INTEGER NOT NULL, -- its documents without text
         sequence INTEGER NOT NULL,
         sum INTEGER NOT NULL    -- checksum of the rest but for the number
     );
@@ -197,7 +198,7 @@ impl Manifest {
             }
             let mut sources: HashMap<String, KnownSource> = HashMap::new();
             let mut query =
-                self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint, sum FROM source")?;
+                self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint, empty, sum FROM source")?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let stamp = match (row.get(2)?, row.get(3)?, row.get(4)?) {
@@ -205,12 +206,13 @@ impl Manifest {
                     _ => None,
                 };
                 let name: String = row.get(0)?;
-                let record = SourceRecord { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)? };
-                if source_sum(&name, &record) != row.get::<_, i64>(6)? {
+                let empty = u64::try_from(row.get::<_, i64>(6)?).unwrap_or(0);
+                let record = SourceRecord { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)?, empty };
+                if source_sum(&name, &record) != row.get::<_, i64>(7)? {
                     return Ok(None);
                 }
-                let SourceRecord { hash, stamp, fingerprint } = record;
-                sources.insert(name, KnownSource { hash, stamp, fingerprint, documents: Vec::new() });
+                let SourceRecord { hash, fingerprint, .. } = record;
+                sources.insert(name, KnownSource { hash, stamp, fingerprint, empty, documents: Vec::new() });
             }
             let mut query =
                 self.db.prepare("SELECT source, id, hash, chunks, sum FROM document ORDER BY source, id")?;
@@ -362,8 +364,8 @@ fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<
     let blob = |hash: Option<u128>| hash.map(u128::to_be_bytes);
     let sequence = signed(sequence);
     let mut put = db.prepare_cached(
-        "INSERT OR REPLACE INTO source (name, hash, size, modified, inode, fingerprint, sequence, sum) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT OR REPLACE INTO source (name, hash, size, modified, inode, fingerprint, empty, sequence, sum) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     let mut forget = db.prepare_cached("DELETE FROM source WHERE name = ?1")?;
     for (name, record) in &changes.sources {
@@ -373,8 +375,8 @@ fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<
         };
         let stamp = record.stamp;
         let (size, modified, inode) = (stamp.map(|s| s.size), stamp.map(|s| s.modified), stamp.map(|s| s.inode));
-        let (hash, sum) = (blob(record.hash), source_sum(name, record));
-        put.execute(params![name, hash, size, modified, inode, record.fingerprint, sequence, sum])?;
+        let (hash, empty, sum) = (blob(record.hash), signed(record.empty), source_sum(name, record));
+        put.execute(params![name, hash, size, modified, inode, record.fingerprint, empty, sequence, sum])?;
     }
     let mut put = db.prepare_cached(
         "INSERT OR REPLACE INTO document (id, source, hash, chunks, sequence, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -18,7 +18,8 @@ const NAMED: usize = 10;
 pub struct Stale {
     /// The number of files that the index knows.
     pub sources: u64,
-    /// The number of those that have another size, time or number than when they were read, or are to be read again.
+    /// The number of those that have another size, time or number than when they were read, and of those that were to be read
+    /// again and were not.
     pub changed: u64,
     /// The number of those that are gone.
     pub gone: u64,
@@ -67,8 +68,9 @@ pub fn stale(dir: &Path, base: &Path) -> Result<Option<Stale>, IndexError> {
             let differs = match fs::metadata(base.join(PathBuf::from(name_of_text(&name)))) {
                 Ok(about) => {
                     let now = FileStamp::of(&about);
-                    // A file that was written in the seconds before it was read has no stamp that proves anything.
-                    let changed = unread || stamp.map_or(now.modified > written, |stamp| stamp != now);
+                    // A file of which a part could not be indexed is read again by every run, and is no news. One that was
+                    // written in the seconds before it was read has no stamp that proves anything.
+                    let changed = stamp.map_or(unread || now.modified > written, |stamp| stamp != now);
                     found.changed += u64::from(changed);
                     changed
                 }
@@ -122,26 +124,31 @@ mod tests {
             File::options().append(true).open(base.join(name)).unwrap().set_modified(time).unwrap();
         };
         let mut changes = Changes::default();
-        for (name, stamped, hash) in
-            [("a.md", true, Some(1)), ("b.md", true, Some(2)), ("c.md", false, Some(3)), ("d.md", true, None)]
-        {
+        for (name, stamped, hash) in [
+            ("a.md", true, Some(1)),
+            ("b.md", true, Some(2)),
+            ("c.md", false, Some(3)),
+            ("d.md", false, None),
+            ("e.jsonl", true, None),
+        ] {
             write(name, name, SystemTime::now() - hour);
             let stamp = stamped.then(|| FileStamp::of(&fs::metadata(base.join(name)).unwrap()));
-            changes.sources.insert(name.into(), Some(SourceRecord { hash, stamp, fingerprint: "f".into() }));
+            changes.sources.insert(name.into(), Some(SourceRecord { hash, stamp, fingerprint: "f".into(), empty: 0 }));
         }
         manifest.commit(&changes, 1).unwrap();
         // While it is open for writing.
         let found = stale(&dir, base).unwrap().unwrap();
-        assert_eq!((found.sources, found.changed, found.gone, found.names), (4, 1, 0, vec!["d.md".to_owned()]));
+        assert_eq!((found.sources, found.changed, found.gone, found.names), (5, 1, 0, vec!["d.md".to_owned()]));
         drop(manifest);
         write("b.md", "another size", SystemTime::now() - hour);
         write("c.md", "c.md", SystemTime::now() + hour);
+        write("e.jsonl", "its bad line was mended", SystemTime::now() - hour);
         fs::remove_file(base.join("a.md")).unwrap();
         fs::write(base.join("new.md"), "new").unwrap();
         let found = stale(&dir, base).unwrap().unwrap();
         assert!(!found.is_fresh());
-        assert_eq!((found.sources, found.changed, found.gone), (4, 3, 1));
-        assert_eq!(found.names, ["a.md", "b.md", "c.md", "d.md"]);
+        assert_eq!((found.sources, found.changed, found.gone), (5, 4, 1));
+        assert_eq!(found.names, ["a.md", "b.md", "c.md", "d.md", "e.jsonl"]);
         assert_eq!(stale(&dir, &base.join("elsewhere")).unwrap(), None, "nothing is found from there");
     }
 }

@@ -7,11 +7,13 @@ use twox_hash::XxHash3_64;
 pub(super) fn source_sum(name: &str, record: &SourceRecord) -> i64 {
     let stamp = record.stamp.map(|stamp| format!("{} {} {}", stamp.size, stamp.modified, stamp.inode));
     let hash = record.hash.map(u128::to_be_bytes);
+    let empty = record.empty.to_le_bytes();
     row_sum(&[
         Some(name.as_bytes()),
         hash.as_ref().map(<[u8; 16]>::as_slice),
         stamp.as_deref().map(str::as_bytes),
         Some(record.fingerprint.as_bytes()),
+        Some(empty.as_slice()),
     ])
 }
 

@@ -4,7 +4,14 @@ use pericope_store::Provenance;
 use super::*;
 
 fn provenance(source: &str, hash: u128, documents: Option<u64>) -> Provenance {
-    Provenance { document_hash: 5, source: source.into(), source_hash: Some(hash), fingerprint: "f".into(), documents }
+    Provenance {
+        document_hash: 5,
+        source: source.into(),
+        source_hash: Some(hash),
+        fingerprint: "f".into(),
+        documents,
+        empty: 0,
+    }
 }
 
 fn indexed(id: &str, provenance: Option<Provenance>) -> Indexed {
@@ -18,7 +25,7 @@ fn it_belongs_to_one_commit_and_is_made_again_for_another() {
     let never = || -> Result<Vec<Indexed>, IndexError> { panic!("nothing has to be made again") };
     let mut manifest = Manifest::open(&path, 0, || Ok(Vec::new())).unwrap();
     let stamp = FileStamp { size: 3, modified: -4, inode: i64::MIN };
-    let record = SourceRecord { hash: Some(u128::MAX), stamp: Some(stamp), fingerprint: "f".into() };
+    let record = SourceRecord { hash: Some(u128::MAX), stamp: Some(stamp), fingerprint: "f".into(), empty: 6 };
     let mut changes = Changes::default();
     changes.sources.insert("a.jsonl".into(), Some(record));
     let document = DocumentRecord {
@@ -36,7 +43,7 @@ fn it_belongs_to_one_commit_and_is_made_again_for_another() {
     assert_eq!(manifest.document("one"), Some(document));
     let known = manifest.known().unwrap();
     assert_eq!(known.sources["a.jsonl"].stamp, Some(stamp));
-    assert_eq!(known.sources["a.jsonl"].hash, Some(u128::MAX));
+    assert_eq!((known.sources["a.jsonl"].hash, known.sources["a.jsonl"].empty), (Some(u128::MAX), 6));
     assert_eq!(known.sources["a.jsonl"].documents, [("one".to_owned(), Some(9)), ("two".to_owned(), Some(9))]);
     assert_eq!(manifest.points().unwrap().len(), 4);
     let mut changes = Changes::default();

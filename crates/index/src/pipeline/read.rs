@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
 use pericope_store::{
-    DocumentHeader, Embedding, Known, KnownSource, LanguageChoice, Prepared, Provenance, SourceRecord, document_hash,
-    prepare, truncated,
+    DocumentHeader, Embedding, FileStamp, Known, KnownSource, LanguageChoice, Prepared, Provenance, SourceRecord,
+    document_hash, prepare, truncated,
 };
 use pericope_util::time_limit;
 
@@ -65,6 +65,9 @@ pub(super) struct SourceEnd {
     pub complete: bool,
     /// What to remember of it, where that is something new.
     pub record: Option<SourceRecord>,
+    /// What it looked like before it was read: remembered of a source that is to be read again, where nothing is made of it
+    /// but whether it changed since.
+    pub stamp: Option<FileStamp>,
     /// Given back when the source is written.
     pub share: Option<Share>,
 }
@@ -112,15 +115,16 @@ impl<S: Source> ReadStage<S> {
             position: (number, 0),
             name: about.name.clone().unwrap_or_default(),
             source: Some(about.name.clone()),
+            stamp: about.stamp,
             limit: time_limit(self.options.time, about.bytes).map(|time| time.saturating_mul(patience)),
             share,
         });
         let known = about.name.as_ref().and_then(|name| self.known.sources.get(name));
         let current = known.filter(|known| known.fingerprint == self.fingerprint && known.hash.is_some());
         let unchanged = |record| {
-            let name = about.name.clone();
+            let (name, stamp) = (about.name.clone(), about.stamp);
             // The share is given back at once: there is nothing to write.
-            move |_: Share| Part::End(SourceEnd { name, unchanged: true, complete: true, record, share: None })
+            move |_: Share| Part::End(SourceEnd { name, unchanged: true, complete: true, record, stamp, share: None })
         };
         if self.is_trusted(&about, current) {
             return seat.end(unchanged(None));
@@ -128,7 +132,8 @@ impl<S: Source> ReadStage<S> {
         let now = nanoseconds_now();
         let hash = about.name.as_ref().and_then(|_| self.source.hash(&item));
         let stamp = about.stamp.filter(|stamp| stamp.is_settled(now));
-        let record = SourceRecord { hash, stamp, fingerprint: self.fingerprint.clone() };
+        let empty = known.map_or(0, |known| known.empty);
+        let record = SourceRecord { hash, stamp, fingerprint: self.fingerprint.clone(), empty };
         if let Some(known) = current
             && known.hash == hash
         {
@@ -145,6 +150,7 @@ impl<S: Source> ReadStage<S> {
             window: &window,
             held: None,
             documents: 0,
+            empty: 0,
             problems: 0,
             closed: false,
         };
@@ -164,8 +170,9 @@ impl<S: Source> ReadStage<S> {
         if reading.closed {
             return None;
         }
-        let (name, record) = (about.name.clone(), complete.then_some(record));
-        seat.end(|share| Part::End(SourceEnd { name, unchanged: false, complete, record, share: Some(share) }))
+        let record = complete.then_some(SourceRecord { empty: reading.empty, ..record });
+        let (name, stamp) = (about.name.clone(), about.stamp);
+        seat.end(|share| Part::End(SourceEnd { name, unchanged: false, complete, record, stamp, share: Some(share) }))
     }
 
     /// True where the stamp alone says that nothing changed.
@@ -188,6 +195,8 @@ struct Reading<'a, S> {
     /// The last document read: it leaves when it is known whether it is the last of all.
     held: Option<Document>,
     documents: u64,
+    /// Those without text.
+    empty: u64,
     problems: u64,
     /// Nobody listens any more.
     closed: bool,
@@ -196,8 +205,11 @@ struct Reading<'a, S> {
 impl<S: Source> Reading<'_, S> {
     fn take(&mut self, read: Result<Document, Failure>) {
         match read {
-            // It is not counted: the last document with text says how many of these there are.
-            Ok(document) if !document.has_text() => self.send(Part::Empty { id: document.id }),
+            // The last document with text says how many there are of both.
+            Ok(document) if !document.has_text() => {
+                self.empty += 1;
+                self.send(Part::Empty { id: document.id });
+            }
             Ok(document) => {
                 self.documents += 1;
                 if let Some(before) = self.held.replace(document) {
@@ -252,6 +264,7 @@ impl<S: Source> Reading<'_, S> {
             source_hash: self.hash,
             fingerprint: self.stage.fingerprint.clone(),
             documents,
+            empty: documents.map_or(0, |_| self.empty),
         });
         let bytes = document.source.len() as u64;
         let cost = document_cost(bytes);
@@ -280,7 +293,7 @@ pub(super) fn segment<C>(
 {
     for Task { position, document, header, share } in documents {
         let (name, limit) = (header.id.clone(), time_limit(time, header.bytes));
-        seat.begin(Job { position, name, source: None, limit, share });
+        seat.begin(Job { position, name, source: None, stamp: None, limit, share });
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let chunks = chunk(&document).map_err(|e| e.to_string())?;
             prepare(&document, &chunks, embedding, language).map_err(|e| e.to_string())

@@ -82,7 +82,7 @@ pub struct Progress {
     pub removed: u64,
     /// Chunks written.
     pub chunks: u64,
-    /// Documents that were read and have no text: nothing of them is indexed.
+    /// Documents that have no text, those of sources that had not changed among them: nothing of them is indexed.
     pub empty: u64,
     /// Bytes of the sources of the documents written.
     pub bytes: u64,

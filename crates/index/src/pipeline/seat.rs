@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use pericope_store::FileStamp;
 
 use super::budget::Share;
 use super::read::{Part, Position, SourceEnd, Task};
@@ -24,6 +25,8 @@ pub(super) struct Job {
     pub name: String,
     /// The source that ends with this job, by its name; nothing where the job is a document.
     pub source: Option<Option<String>>,
+    /// The stamp of that source.
+    pub stamp: Option<FileStamp>,
     /// The time it may take from one result to the next.
     pub limit: Option<Duration>,
     pub share: Share,
@@ -135,7 +138,8 @@ fn fail(out: Out, job: &Job, reason: String) -> Out {
     // Nobody may listen any more: then nobody waits, either.
     let _ = out.finished.send(((number, part), failed));
     if let Some(name) = job.source.clone() {
-        let end = SourceEnd { name, unchanged: false, complete: false, record: None, share: None };
+        let stamp = job.stamp;
+        let end = SourceEnd { name, unchanged: false, complete: false, record: None, stamp, share: None };
         let _ = out.finished.send(((number, part + 1), Part::End(end)));
     }
     out
@@ -150,7 +154,8 @@ mod tests {
     use crate::pipeline::budget::Budget;
 
     fn job(limit: Option<Duration>, share: Share) -> Job {
-        Job { position: (7, 2), name: "slow.md".into(), source: Some(Some("slow.md".into())), limit, share }
+        let source = Some(Some("slow.md".into()));
+        Job { position: (7, 2), name: "slow.md".into(), source, stamp: None, limit, share }
     }
 
     #[test]

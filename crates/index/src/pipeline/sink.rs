@@ -1,12 +1,13 @@
 //! The last stage: the destination is told, in order.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use pericope_api::Embeddings;
-use pericope_store::{ChunkEntry, Destination, DocumentHeader, Known, SourceRecord, StoreError};
+use pericope_store::{ChunkEntry, Destination, DocumentHeader, FileStamp, Known, SourceRecord, StoreError};
 
 use super::embed::{Batch, Step};
 use super::read::SourceEnd;
@@ -33,14 +34,19 @@ pub(super) struct SinkStage<'a, D: ?Sized> {
     news: bool,
     /// Which source a document is from, of those that are not called as their source is.
     owners: HashMap<String, String>,
+    /// The other documents: those that are called as their source is.
+    own: HashSet<Cow<'a, str>>,
     /// Documents that other sources took over in this run, by the source that had them.
     taken: HashMap<String, Vec<String>>,
 }
 
 impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
     pub fn new(destination: &'a mut D, known: &'a Known, fingerprint: &'a str) -> Self {
-        let mut owners = HashMap::new();
+        let (mut owners, mut own) = (HashMap::new(), HashSet::new());
         for (name, source) in &known.sources {
+            if source.documents.iter().any(|(id, _)| id == name) {
+                own.insert(Cow::Borrowed(name.as_str()));
+            }
             owners
                 .extend(source.documents.iter().filter(|(id, _)| id != name).map(|(id, _)| (id.clone(), name.clone())));
         }
@@ -54,6 +60,7 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             failed: false,
             news: false,
             owners,
+            own,
             taken: HashMap::new(),
         }
     }
@@ -145,10 +152,12 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             }
             if holder.is_some() || header.id != provenance.source {
                 self.owners.insert(header.id.clone(), provenance.source.clone());
+            } else {
+                self.own.insert(Cow::Owned(header.id.clone()));
             }
             if let Some(holder) = holder {
                 // It may still have the document, for the day when this source lets it go.
-                let unread = self.unread();
+                let unread = self.unread(None);
                 self.destination.record(&holder, Some(unread))?;
                 self.taken.entry(holder).or_default().push(header.id.clone());
             }
@@ -171,8 +180,7 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         if let Some(owner) = self.owners.get(id) {
             return Some(owner.as_str());
         }
-        let (name, source) = self.known.sources.get_key_value(id)?;
-        source.documents.iter().any(|(document, _)| document == id).then_some(name.as_str())
+        self.own.get(id).map(|name| &**name)
     }
 
     /// A document that another source has, too: the first one counts.
@@ -181,13 +189,13 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         self.fail(Failure::new(format!("{source}, {id:?}"), reason));
     }
 
-    /// What to remember of a source that the next run is to read again.
-    fn unread(&self) -> SourceRecord {
-        SourceRecord { hash: None, stamp: None, fingerprint: self.fingerprint.to_owned() }
+    /// What to remember of a source that the next run is to read again: how it looked when it was read, if it was.
+    fn unread(&self, stamp: Option<FileStamp>) -> SourceRecord {
+        SourceRecord { hash: None, stamp, fingerprint: self.fingerprint.to_owned(), empty: 0 }
     }
 
     fn source(&mut self, end: SourceEnd) -> Result<(), StoreError> {
-        let SourceEnd { name, unchanged, complete, record, share } = end;
+        let SourceEnd { name, unchanged, complete, record, stamp, share } = end;
         drop(share);
         if let Some(name) = &name {
             // What was taken from it before it came, and what it still holds as it was.
@@ -220,7 +228,11 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         }
         if unchanged {
             self.report.progress.unchanged += 1;
-            if record.is_some() && !failed {
+            self.report.progress.empty += self.known.sources.get(&name).map_or(0, |known| known.empty);
+            if failed {
+                let unread = self.unread(stamp);
+                self.destination.record(&name, Some(unread))?;
+            } else if record.is_some() {
                 self.destination.record(&name, record)?;
             }
             self.report.met.insert(name);
@@ -232,13 +244,14 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
                 let elsewhere = self.owners.get(id).is_some_and(|owner| *owner != name);
                 if !ids.contains(id) && !elsewhere {
                     self.owners.remove(id);
+                    self.own.remove(id.as_str());
                     news |= self.destination.remove(id)?;
                     self.report.progress.removed += 1;
                 }
             }
             self.destination.record(&name, record)?;
         } else if known.is_some() || news {
-            let unread = self.unread();
+            let unread = self.unread(stamp);
             self.destination.record(&name, Some(unread))?;
         }
         if news {

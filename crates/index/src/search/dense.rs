@@ -7,7 +7,7 @@ use crate::vectors::VectorSet;
 
 /// The `depth` chunks whose vectors have the highest cosine to `vector`, of those that pass the filter.
 ///
-/// Points that the full-text index does not know do not count, and more are asked for in their place.
+/// A vector of zeros is as near to one chunk as to any other: it finds nothing. Points that the full-text index does not know do not count, and more are asked for in their place.
 pub(crate) fn dense(
     text: &TextIndex,
     snapshot: &Snapshot,
@@ -17,6 +17,9 @@ pub(crate) fn dense(
     depth: usize,
 ) -> Result<Vec<(Candidate, f64)>, IndexError> {
     let searcher = &snapshot.searcher;
+    if vector.iter().all(|x| *x == 0.0) {
+        return Ok(Vec::new());
+    }
     if depth == 0 || searcher.num_docs() == 0 || passing.is_some_and(Passing::is_empty) {
         return Ok(Vec::new());
     }

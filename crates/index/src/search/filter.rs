@@ -10,7 +10,7 @@ use tantivy::query::{
     AllQuery, BooleanQuery, ConstScorer, EmptyScorer, EnableScoring, Explanation, Occur, PhraseQuery,
     Query as TextQuery, Scorer, TermQuery, Weight,
 };
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 use uuid::Uuid;
 
@@ -43,15 +43,11 @@ impl Passing {
         // A heading without a word in it is no condition.
         let read =
             filter.headings.iter().flat_map(|heading| languages.iter().map(move |language| (heading, *language)));
-        let headings = read.filter_map(|(heading, language)| -> Option<Box<dyn TextQuery>> {
-            let words = analyzed(heading, analyzer, language).into_iter();
-            let terms: Vec<(usize, Term)> =
-                words.map(|(at, word)| (at, Term::from_field_text(fields.heading_path, &word))).collect();
-            match terms.as_slice() {
-                [] => None,
-                [(_, term)] => Some(Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))),
-                _ => Some(Box::new(PhraseQuery::new_with_offset(terms))),
-            }
+        let headings = read.flat_map(|(heading, language)| {
+            let words = analyzed(heading, analyzer, language);
+            // Above the chunk or in it; an index that was made before the second was kept has the first alone.
+            let places = [Some(fields.heading_path), fields.headings_within].into_iter().flatten();
+            places.filter_map(|field| holding(&words, field)).collect::<Vec<_>>()
         });
         let lists: [Vec<Box<dyn TextQuery>>; 2] = [types.collect(), headings.collect()];
         let conditions: Vec<Box<dyn TextQuery>> =
@@ -102,6 +98,16 @@ impl Passing {
             points.extend(docs.iter().map(id));
         }
         Ok(points)
+    }
+}
+
+/// The chunks of which a field holds these words, one after the other; nothing where there is no word.
+fn holding(words: &[(usize, String)], field: Field) -> Option<Box<dyn TextQuery>> {
+    let terms: Vec<(usize, Term)> = words.iter().map(|(at, word)| (*at, Term::from_field_text(field, word))).collect();
+    match terms.as_slice() {
+        [] => None,
+        [(_, term)] => Some(Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))),
+        _ => Some(Box::new(PhraseQuery::new_with_offset(terms))),
     }
 }
 

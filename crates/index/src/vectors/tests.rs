@@ -14,7 +14,7 @@ const DIMENSION: usize = 24;
 
 fn entry(n: u128) -> ChunkEntry {
     let chunk = ChunkRecord { document: format!("d{n}"), text: "x".into(), ..ChunkRecord::default() };
-    ChunkEntry { id: Uuid::from_u128(n), chunk, searched: Vec::new(), encoded: None }
+    ChunkEntry { id: Uuid::from_u128(n), chunk, searched: Vec::new(), headings: Vec::new(), encoded: None }
 }
 
 /// A vector of length 1, another one for each number; some are close to each other.

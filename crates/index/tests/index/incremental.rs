@@ -17,8 +17,8 @@ use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
 /// Sources in memory: names, and the documents (id, sentences) in each. A document without sentences is a bad line.
 #[derive(Default, Clone)]
-struct Shelf {
-    sources: BTreeMap<String, Vec<(String, Vec<String>)>>,
+pub(crate) struct Shelf {
+    pub(crate) sources: BTreeMap<String, Vec<(String, Vec<String>)>>,
     read: Arc<Mutex<Vec<String>>>,
     hashed: Arc<AtomicUsize>,
     /// Set: the stamp of every source changes whenever it is looked at.
@@ -26,7 +26,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    fn put(&mut self, name: &str, documents: &[(&str, &[&str])]) {
+    pub(crate) fn put(&mut self, name: &str, documents: &[(&str, &[&str])]) {
         let owned = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect();
         let documents = documents.iter().map(|(id, texts)| ((*id).to_owned(), owned(texts))).collect();
         self.sources.insert(name.to_owned(), documents);
@@ -42,7 +42,7 @@ impl Shelf {
     }
 
     /// The names of what was read since the last call.
-    fn take_read(&self) -> Vec<String> {
+    pub(crate) fn take_read(&self) -> Vec<String> {
         let mut read = std::mem::take(&mut *self.read.lock().unwrap());
         read.sort();
         read
@@ -80,7 +80,7 @@ impl Source for Shelf {
 }
 
 /// A pass over the shelf, pruning where asked; what it did, and what the index holds then.
-fn pass(
+pub(crate) fn pass(
     dir: &std::path::Path,
     spec: &IndexSpec,
     shelf: &Shelf,
@@ -146,10 +146,18 @@ fn documents_without_text_are_no_part_of_a_source() {
     let (report, stats, _) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
     assert_eq!((report.progress.documents, report.progress.empty, report.empty), (2, 2, vec!["b".into(), "d".into()]));
     assert_eq!((stats.documents, report.progress.failed, shelf.take_read().len()), (2, 0, 1));
+    // Whether they are read or not, there are as many of them.
+    shelf.put("empty.md", &[("empty.md", &[" "])]);
+    for unchanged in [1, 2] {
+        let (report, ..) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+        assert_eq!((report.progress.unchanged, report.progress.empty), (unchanged, 3));
+    }
+    shelf.sources.remove("empty.md");
+    shelf.take_read();
     // Nor where the manifest is made again: all that has text is there.
     std::fs::remove_file(dir.path().join(MANIFEST_FILE)).unwrap();
     let (report, ..) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
-    assert_eq!((report.progress.unchanged, report.progress.empty, shelf.take_read().len()), (1, 0, 0));
+    assert_eq!((report.progress.unchanged, report.progress.empty, shelf.take_read().len()), (1, 2, 0));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod opening;
 mod owning;
 mod pipeline;
 mod searching;
+mod sources;
 mod together;
 mod writing;
 

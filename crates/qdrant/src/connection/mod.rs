@@ -144,9 +144,14 @@ impl Connection {
                 Verdict::Again if made < attempts => {
                     let wait = retry::wait(settings, made, &status);
                     waited = waited.saturating_add(wait);
-                    if waited > settings.max_wait {
-                        let most = settings.max_wait.as_secs_f64();
-                        let too_long = format!("{}, and the waits would exceed max_wait = {most} s", reason(&status));
+                    // Nobody may be there to come back: who waits at a terminal is not kept as long as a load.
+                    let (most, what) = match settings.max_refused.filter(|_| retry::is_connection_refused(&status)) {
+                        Some(most) => (most.min(settings.max_wait), "max_refused"),
+                        None => (settings.max_wait, "max_wait"),
+                    };
+                    if waited > most {
+                        let most = most.as_secs_f64();
+                        let too_long = format!("{}, and the waits would exceed {what} = {most} s", reason(&status));
                         return Err(self.gave_up(name, purpose, made, too_long));
                     }
                     if wait >= NOTED {

@@ -57,6 +57,19 @@ fn retry_after(status: &Status) -> Duration {
     Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).unwrap_or(Duration::ZERO)
 }
 
+/// True where nobody listens at the address.
+pub(super) fn is_connection_refused(status: &Status) -> bool {
+    let mut next = status.source();
+    while let Some(error) = next {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 /// What happened, on one line, for the user.
 pub(super) fn reason(status: &Status) -> String {
     let message = shown(status.message());
@@ -149,6 +162,14 @@ mod tests {
             status.metadata_mut().insert("retry-after", value.parse().unwrap());
             assert_eq!(retry_after(&status), Duration::from_secs_f64(seconds), "{value}");
         }
+    }
+
+    #[test]
+    fn refused_connections_are_told_from_other_failures() {
+        let of = |kind| Status::from_error(Box::new(std::io::Error::new(kind, "no")));
+        assert!(is_connection_refused(&of(std::io::ErrorKind::ConnectionRefused)));
+        assert!(!is_connection_refused(&of(std::io::ErrorKind::ConnectionReset)));
+        assert!(!is_connection_refused(&Status::unavailable("connection refused")));
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub struct VectorQuery {
     pub mode: Mode,
     /// The query's terms, by [`Bm25::query`](crate::Bm25::query); without any, BM25 finds nothing.
     pub sparse: Vec<(u32, f32)>,
-    /// The query's vector, by the embedder that the collection was built with; for dense and hybrid.
+    /// The query's vector, by the embedder that the collection was built with; for dense and hybrid. One of zeros is as
+    /// near to one chunk as to any other, and finds nothing.
     pub vector: Option<Vec<f32>>,
     /// The number of hits, at most.
     pub k: usize,
@@ -46,6 +47,21 @@ impl VectorQuery {
     #[must_use]
     pub fn new(mode: Mode, k: usize) -> Self {
         Self { mode, sparse: Vec::new(), vector: None, k, exact: false, filter: Filter::default(), depth: 100 }
+    }
+
+    /// True where nothing can be found by the vector.
+    fn is_near_nothing(&self) -> bool {
+        self.vector.iter().flatten().all(|x| *x == 0.0)
+    }
+
+    /// True where nothing can be found at all.
+    fn finds_nothing(&self) -> bool {
+        self.k == 0
+            || match self.mode {
+                Mode::Bm25 => self.sparse.is_empty(),
+                Mode::Dense => self.is_near_nothing(),
+                Mode::Hybrid => self.sparse.is_empty() && self.is_near_nothing(),
+            }
     }
 }
 
@@ -104,8 +120,8 @@ impl Collection {
     ) -> Result<Vec<T>, Error> {
         const CALL: &str = "searching";
         self.check(query)?;
-        // Neither means that nothing can be found, and the server takes neither.
-        if query.k == 0 || (query.mode == Mode::Bm25 && query.sparse.is_empty()) {
+        // The server takes no such query, or has an answer to it all the same.
+        if query.finds_nothing() {
             return Ok(Vec::new());
         }
         let request = self.request(query, wanted);
@@ -184,7 +200,10 @@ impl Collection {
                     limit: Some(query.depth.max(query.k) as u64),
                     ..PrefetchQuery::default()
                 };
-                let mut prefetches = vec![prefetch(dense(), DENSE)];
+                let mut prefetches = Vec::with_capacity(2);
+                if !query.is_near_nothing() {
+                    prefetches.push(prefetch(dense(), DENSE));
+                }
                 if !query.sparse.is_empty() {
                     prefetches.push(prefetch(sparse(), SPARSE));
                 }

@@ -60,3 +60,14 @@ fn a_key_in_plain_text_is_told() {
     assert_eq!(told("192.0.2.1", None), "");
     assert_eq!(told("127.0.0.1", Some("sesame")), "");
 }
+
+#[test]
+fn who_waits_at_a_terminal_is_not_kept_where_nobody_listens() {
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("qdrant://127.0.0.1:{port}/docs?max_refused=0.3&backoff=0.2&retries=1000");
+    let started = Instant::now();
+    let error = Collection::open(&Target::parse(&url).unwrap()).err().unwrap().to_string();
+    assert!(error.contains("the waits would exceed max_refused = 0.3 s"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}

@@ -26,7 +26,7 @@ pub(super) struct SearchArguments {
     /// Only documents whose ids begin with one of these: "docs/guide/".
     #[serde(default, deserialize_with = "one_or_more")]
     pub path: Vec<String>,
-    /// Only passages below a heading that holds one of these words or phrases.
+    /// Only passages below a heading, or with one in them, that holds one of these words or phrases.
     #[serde(default, deserialize_with = "one_or_more")]
     pub heading: Vec<String>,
     /// "bm25" ranks by words, "dense" by meaning, "hybrid" by both. Without it, what suits the index best.

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::Mode;
 
-/// A chunk that was found. Fields that are unknown are absent.
+/// A chunk that was found. Title and anchor are null where there is none, as `pericope search --json` has them; other fields
+/// that are unknown are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct HitAnswer {
     /// The place in the answer, from 1.
@@ -30,10 +31,10 @@ pub struct HitAnswer {
     /// The source under `start..end`.
     pub text: String,
     /// The title of the document.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = true)]
     pub title: Option<String>,
     /// The name of the place on the page where the chunk begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = true)]
     pub anchor: Option<String>,
     /// The type of the file.
     #[serde(rename = "type")]

@@ -34,7 +34,7 @@ pub struct SearchRequest {
     /// Beginnings of document ids; at least one must fit. May be repeated.
     #[serde(default)]
     pub path: Vec<String>,
-    /// Words of a heading above the chunk; at least one entry must fit. May be repeated.
+    /// Words of a heading above the chunk or in it; at least one entry must fit. May be repeated.
     #[serde(default)]
     pub heading: Vec<String>,
     /// Types of files (`md`, `html`); at least one must fit. May be repeated.

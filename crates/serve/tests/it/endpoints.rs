@@ -54,6 +54,9 @@ fn filters_modes_context_groups_and_budgets() {
     assert!(all(&search("path=guide/"), |d| d.starts_with("guide/")));
     assert!(all(&search("path=guide/&path=api/"), |d| d.starts_with("guide/") || d.starts_with("api/")));
     assert!(all(&search("type=html"), |d| d.ends_with(".html")));
+    // As the command's own JSON has it: null, and not left out.
+    let plain = &search("type=txt&mode=dense")["hits"][0];
+    assert_eq!((plain.get("title"), plain.get("anchor")), (Some(&Value::Null), Some(&Value::Null)), "{plain}");
     assert!(all(&search("type=html&type=txt"), |d| d.ends_with(".html") || d.ends_with(".txt")));
     assert!(all(&search("heading=neap"), |d| d == "guide/tides.md"));
     assert!(documents(&search("heading=nobody")).is_empty());

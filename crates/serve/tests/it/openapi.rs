@@ -84,6 +84,8 @@ fn the_contract_is_in_the_document() {
     );
     let required = document["components"]["schemas"]["HitAnswer"]["required"].as_array().unwrap();
     assert!(!required.contains(&Value::from("chunks")));
+    // They are null where there is none.
+    assert!(["title", "anchor"].iter().all(|name| required.contains(&Value::from(*name))), "{required:?}");
     let hit = &document["components"]["schemas"]["HitAnswer"]["properties"];
     for name in [
         "id",

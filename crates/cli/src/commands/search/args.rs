@@ -35,7 +35,7 @@ pub struct SearchArgs {
     /// Only in documents whose ids begin with this: docs/guide/; may be given several times, and one is enough
     #[arg(long, value_name = "PREFIX")]
     pub path: Vec<String>,
-    /// Only below headings that hold these words; may be given several times, and one is enough
+    /// Only below or with headings that hold these words; may be given several times, and one is enough
     #[arg(long, value_name = "TEXT")]
     pub heading: Vec<String>,
     /// Only in files of this type: md (MDX too), html, rst, adoc, pdf, txt, or another ending; may be given several times, and one

@@ -10,6 +10,7 @@ use super::args::ScopeArg;
 use crate::commands::print_json;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal::Line;
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -31,8 +32,20 @@ fn add(path: &Path, name: &str, scope: ScopeArg) -> Outcome {
         ScopeArg::Search => Scope::Search,
         ScopeArg::Admin => Scope::Admin,
     };
-    let key = KeyFile::change(path, |file| file.add(name, scope)).map_err(failure)?;
-    say!("{key}");
+    let mut unsaid = None;
+    let added = KeyFile::change(path, |file| {
+        let key = file.add(name, scope)?;
+        // Before it is in the file: a key that nobody saw is of no use, and its name would be taken.
+        Line::text(&key).say().map_err(|error| {
+            let reason = error.to_string();
+            unsaid = Some(error);
+            reason
+        })
+    });
+    if let Some(error) = unsaid {
+        return Err(error.into());
+    }
+    added.map_err(failure)?;
     tell!("{}: the key {name} ({scope}) was added; the line above is shown this once", shown(path));
     Ok(Status::Done)
 }
