@@ -119,7 +119,7 @@ pub struct PolicyArgs {
     /// and where nothing embeds]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
-    /// Chunks under this many tokens are avoided
+    /// Fewest tokens of a chunk: smaller ones are joined with those beside them, within --max-tokens
     #[arg(long, value_name = "N")]
     pub min_tokens: Option<usize>,
     /// Sentences that a chunk repeats of the one before it
