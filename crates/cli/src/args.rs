@@ -143,7 +143,8 @@ pub struct PolicyArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TimeArgs {
     /// Seconds that a document may take to be read, and then to be cut, and as many again for each MB of it; what takes
-    /// longer is left out; 0 for no limit. Sixty times as long where a language model is asked, whose calls have limits of their own
+    /// longer is left out; 0 for no limit. Sixty times as long where a language model is asked, whose calls have limits of their own; a
+    /// program that cuts has its own time beside it
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub file_timeout: f64,
 }

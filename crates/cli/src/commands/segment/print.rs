@@ -64,10 +64,6 @@ impl<W: Write> Printer<W> {
         Ok(Self { out, format, page, ids: HashSet::new(), failure: None })
     }
 
-    pub(super) fn format(&self) -> OutputFormat {
-        self.format
-    }
-
     /// Whether all could be written so far.
     pub(super) fn goes_on(&self) -> bool {
         self.failure.is_none()
