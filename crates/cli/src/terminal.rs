@@ -133,6 +133,11 @@ impl Line {
     }
 }
 
+/// `1 file`, `2 files`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A name, or another text from outside, that is to stay on its line.
 pub fn name(text: &str) -> Cow<'_, str> {
     visible_line(text)
@@ -236,6 +241,7 @@ mod tests {
         let styled = Line::styled(Style::Mark, "\u{1b}[8mhidden");
         assert_eq!(styled.out, "\u{1b}[1;33m\\u{1b}[8mhidden\u{1b}[0m");
         assert_eq!(name("a\nerror: b"), "a\\nerror: b");
+        assert_eq!((counted(1, "token"), counted(2, "token")), ("1 token".to_owned(), "2 tokens".to_owned()));
     }
 
     #[test]
