@@ -122,7 +122,7 @@ fn standard_input_without_text_has_one_name() {
         let mut command = without_models(folder.path());
         let output = command.args(["segment", "-"]).write_stdin(bytes).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{bytes:?}: {}", stderr(&output));
-        assert_eq!(stderr(&output), "1 page holds no text: standard input\n", "{bytes:?}");
+        assert!(stderr(&output).contains("1 page holds no text: standard input\n"), "{bytes:?}: {}", stderr(&output));
     }
 }
 
