@@ -119,7 +119,7 @@ pub struct PolicyArgs {
     /// and where nothing embeds]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
-    /// Chunks under this many tokens are avoided
+    /// Fewest tokens of a chunk: smaller ones are joined with those beside them, within --max-tokens
     #[arg(long, value_name = "N")]
     pub min_tokens: Option<usize>,
     /// Sentences that a chunk repeats of the one before it
@@ -143,7 +143,8 @@ pub struct PolicyArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TimeArgs {
     /// Seconds that a document may take to be read, and then to be cut, and as many again for each MB of it; what takes
-    /// longer is left out; 0 for no limit. Sixty times as long where a language model is asked, whose calls have limits of their own
+    /// longer is left out; 0 for no limit. Sixty times as long where a language model is asked, whose calls have limits of their own; a
+    /// program that cuts has its own time beside it
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub file_timeout: f64,
 }

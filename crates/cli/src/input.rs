@@ -209,8 +209,8 @@ impl Input {
         }
         let media = self.media.len();
         if media > 0 {
-            let (files, were) = if media == 1 { ("file", "was") } else { ("files", "were") };
-            tell!("{media} {files} that hold no document (pictures, fonts, style sheets and the like) {were} left out");
+            let (files, were) = if media == 1 { ("file that holds", "was") } else { ("files that hold", "were") };
+            tell!("{media} {files} no document (pictures, fonts, style sheets and the like) {were} left out");
         }
         let count = self.outside.len();
         if count > 0 {
@@ -307,6 +307,9 @@ fn with_text(read: Result<Document, ReadError>) -> Result<Document, LeftOut> {
     }
 }
 
+/// What messages call it.
+const STANDARD_INPUT: &str = "standard input";
+
 /// Standard input: its documents, and what gives none.
 ///
 /// # Errors
@@ -320,7 +323,7 @@ pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>
     std::io::stdin().read_to_end(&mut bytes)?;
     let (mut documents, mut left_out) = (Vec::new(), AllLeftOut::default());
     if bytes.trim_ascii().is_empty() {
-        left_out.empty.push("standard input".to_owned());
+        left_out.empty.push(STANDARD_INPUT.to_owned());
         return Ok((documents, left_out));
     }
     let limit = time_limit(limits.time, bytes.len() as u64);
@@ -328,12 +331,14 @@ pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>
     let read = move |say: &mut dyn FnMut(_)| read_bytes("-", &format, bytes, &read_options(limits), say);
     let stopped = Hand::default().run(limit, read, &mut |read| match with_text(read) {
         Ok(document) => {
-            tell_note(note_on_encoding("standard input", &document));
+            tell_note(note_on_encoding(STANDARD_INPUT, &document));
             documents.push(document);
         }
+        // Its document is called `-`, and so would be a page of marks and blanks.
+        Err(LeftOut::Empty(id)) if id == "-" => left_out.empty.push(STANDARD_INPUT.to_owned()),
         Err(one) => left_out.add(one),
     });
-    left_out.bad.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    left_out.bad.extend(stopped.err().map(|stopped| format!("{STANDARD_INPUT}: {}", stopped.why(limit))));
     Ok((documents, left_out))
 }
 

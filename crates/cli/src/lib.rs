@@ -21,6 +21,7 @@ mod resources;
 mod session;
 mod status;
 mod stores;
+mod unanswered;
 pub mod worker;
 
 use std::ffi::OsString;

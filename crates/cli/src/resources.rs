@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pericope::api::{Reranker, SentenceEncoder};
 use pericope::encode::rerankers::{RerankerEntry, RerankerSpec, check_in};
+use pericope::segment::foreign::{check_programs, program_time};
 use pericope::segment::llm::LanguageModel;
 use pericope::segment::registry;
 use pericope::segment::spec::{Spec, SpecError};
@@ -65,11 +66,21 @@ pub fn checked_spec(policy: &PolicyArgs) -> Result<Spec, Failure> {
     }
 }
 
-/// The time for a document, where a language model may be asked about it: its calls have limits of their own.
-pub fn patient(time: Duration, asks_model: bool) -> Duration {
+/// The time for a document, where a language model may be asked about it, or a program of the user's cuts it: these have limits of
+/// their own.
+pub fn patient(time: Duration, policy: &PolicyArgs, asks_model: bool) -> Duration {
     /// So many times as long.
     const PATIENCE: u32 = 60;
-    if asks_model { time.saturating_mul(PATIENCE) } else { time }
+    let time = if asks_model { time.saturating_mul(PATIENCE) } else { time };
+    match spec(policy).as_ref().and_then(program_time) {
+        None => time,
+        Some(own) if own.is_zero() || time.is_zero() => Duration::ZERO,
+        // A program has one document at a time: that of each core may wait for those of all others.
+        Some(own) => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            time.saturating_add(own.saturating_mul(u32::try_from(cores).unwrap_or(u32::MAX)))
+        }
+    }
 }
 
 /// Whether the flags ask for a segmenter that asks a language model.
@@ -87,6 +98,10 @@ pub fn chunker(policy: &PolicyArgs, engine: &Engine<'_>) -> Result<Chunker, Fail
     // Else a tokenizer that cannot be used would be called a fault of the segmenter.
     if policy.tokenizer.is_some() {
         Resources::counter(engine).map_err(|e| Failure::usage(format!("--tokenizer: {e}")))?;
+    }
+    // Else every document would be left out for it.
+    if let Some(spec) = spec(policy) {
+        check_programs(&spec).map_err(|e| Failure::usage(format!("--segmenter: {e}")))?;
     }
     engine
         .chunker(policy.segmenter.as_deref().unwrap_or(SEGMENTER))
@@ -140,4 +155,30 @@ pub fn failure(error: EngineError) -> Failure {
 pub fn shown(path: &Path) -> String {
     let shown = shown_path(path);
     if cfg!(windows) { shown.replace('\\', "/") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_reading_gives_way_to_those_of_others() {
+        let of = |segmenter: &str, seconds: u64| {
+            let policy = PolicyArgs {
+                segmenter: Some(segmenter.to_owned()),
+                max_tokens: None,
+                min_tokens: None,
+                overlap: None,
+                tokenizer: None,
+                segment_embedder: None,
+                offline: false,
+            };
+            patient(Duration::from_secs(seconds), &policy, asks_model(&policy)).as_secs()
+        };
+        assert_eq!((of("structure", 60), of("llm:model=m", 60)), (60, 3600));
+        assert!(of("command:cat", 60) >= 60 + 60 + 120 && of("command:cat,time=600", 1) >= 1 + 600 + 120);
+        assert!(of("same-size:reference=(command:cat,time=600)", 1) >= 1 + 600 + 120);
+        // No limit of either is none for both.
+        assert_eq!((of("command:cat,time=0", 60), of("command:cat,time=9", 0)), (0, 0));
+    }
 }

@@ -123,7 +123,7 @@ impl Line {
     /// Where standard output cannot be written.
     pub fn say(mut self) -> io::Result<()> {
         self.out.push('\n');
-        anstream::stdout().write_all(self.out.as_bytes())
+        anstream::stdout().write_all(self.out.as_bytes()).map_err(unwritten)
     }
 
     /// Prints it on standard error, if that can be written.
@@ -131,6 +131,11 @@ impl Line {
         self.out.push('\n');
         let _ = anstream::stderr().write_all(self.out.as_bytes());
     }
+}
+
+/// `1 file`, `2 files`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A name, or another text from outside, that is to stay on its line.
@@ -143,6 +148,11 @@ pub fn width() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal.filter(|&width| width > 0).or_else(told).unwrap_or(100).clamp(40, 120)
+}
+
+/// Says what could not be written: the system names no file.
+pub fn unwritten(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: {error}"))
 }
 
 /// Standard output for documents and JSON: as they are for other programs, without what steers a terminal on a terminal.
@@ -165,8 +175,8 @@ impl<W: Write> Output<W> {
     /// Where it cannot be written.
     pub fn document(&mut self, text: &str) -> io::Result<()> {
         let text = if self.terminal { visible(text) } else { Cow::Borrowed(text) };
-        self.out.write_all(text.as_bytes())?;
-        self.out.write_all(b"\n")
+        self.write(&text)?;
+        self.write("\n")
     }
 
     /// Writes a line of ours.
@@ -176,8 +186,8 @@ impl<W: Write> Output<W> {
     pub fn line(&mut self, line: Line) -> io::Result<()> {
         let line = line.out + "\n";
         match self.terminal {
-            true => self.out.write_all(line.as_bytes()),
-            false => self.out.write_all(anstream::adapter::strip_str(&line).to_string().as_bytes()),
+            true => self.write(&line),
+            false => self.write(&anstream::adapter::strip_str(&line).to_string()),
         }
     }
 
@@ -187,7 +197,7 @@ impl<W: Write> Output<W> {
     /// Where it cannot be written.
     pub fn json(&mut self, json: &str) -> io::Result<()> {
         let json = if self.terminal { visible_json(json) } else { Cow::Borrowed(json) };
-        self.out.write_all(json.as_bytes())
+        self.write(&json)
     }
 
     /// Writes what steers no terminal: a page of ours.
@@ -195,7 +205,7 @@ impl<W: Write> Output<W> {
     /// # Errors
     /// Where it cannot be written.
     pub fn raw(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes())
+        self.write(text)
     }
 
     /// Lets everything out.
@@ -203,7 +213,11 @@ impl<W: Write> Output<W> {
     /// # Errors
     /// Where it cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.flush().map_err(unwritten)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes()).map_err(unwritten)
     }
 }
 
@@ -227,6 +241,7 @@ mod tests {
         let styled = Line::styled(Style::Mark, "\u{1b}[8mhidden");
         assert_eq!(styled.out, "\u{1b}[1;33m\\u{1b}[8mhidden\u{1b}[0m");
         assert_eq!(name("a\nerror: b"), "a\\nerror: b");
+        assert_eq!((counted(1, "token"), counted(2, "token")), ("1 token".to_owned(), "2 tokens".to_owned()));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::spec::Spec;
 pub struct Limits {
     /// The most tokens of a chunk, special tokens included; 0: no limit.
     pub max_tokens: Option<usize>,
-    /// The number of tokens below which chunks are avoided; 0: none.
+    /// The fewest tokens of a chunk that could be joined with one beside it; 0: none.
     pub min_tokens: Option<usize>,
     /// The number of tokens that chunks are drawn to; 0: none.
     pub target_tokens: Option<usize>,

@@ -26,7 +26,7 @@ pub use lock::{FolderLock, LockError, try_lock};
 pub use math::{cosine, dot, neighbours, percentile, to_length_one};
 pub use names::{name_of_text, name_text, shown_path};
 pub use program::{
-    Program, ProgramError, ProgramLimits, command_words, on_program_line, on_program_start, stop_programs,
+    Program, ProgramError, ProgramLimits, command_words, find_program, on_program_line, on_program_start, stop_programs,
 };
 #[cfg(any(unix, windows))]
 pub use reading::read_at;

@@ -29,14 +29,14 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::status::{Outcome, Status};
-use crate::terminal::Output;
+use crate::terminal::{Output, unwritten};
 
 /// `pericope completions SHELL`
 pub fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "pericope", &mut script);
     // A script of ours.
-    std::io::stdout().write_all(&script)?;
+    std::io::stdout().write_all(&script).map_err(unwritten)?;
     Ok(Status::Done)
 }
 

@@ -11,9 +11,9 @@ const TRUSTED: &str = "PERICOPE_SAFE_DIRECTORY";
 /// Refuses a project of which a part belongs to another user: neither to who runs this command, nor to root, nor, under sudo, to who called it.
 ///
 /// # Errors
-/// A usage failure that names the file and says what to do.
+/// A usage failure that names the file and says what to do: `instead`, or to trust the project.
 #[cfg(unix)]
-pub fn check(root: &Path, parts: &[&Path], flag: &str) -> Result<(), Failure> {
+pub fn check(root: &Path, parts: &[&Path], instead: &str) -> Result<(), Failure> {
     use std::os::unix::fs::MetadataExt;
 
     use crate::resources::shown;
@@ -33,8 +33,8 @@ pub fn check(root: &Path, parts: &[&Path], flag: &str) -> Result<(), Failure> {
             let owner: u32 = about.uid();
             if ![Some(me), Some(0), caller].contains(&Some(owner)) {
                 return Err(Failure::usage(format!(
-                    "{} belongs to another user (number {owner}), whose settings may name programs to start: name an index with \
-                     {flag}, or trust the project with {TRUSTED}={}",
+                    "{} belongs to another user (number {owner}), whose settings may name programs to start: \
+                     {instead}, or trust the project with {TRUSTED}={}",
                     shown(part),
                     shown(root)
                 )));

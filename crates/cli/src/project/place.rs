@@ -49,7 +49,7 @@ pub fn required(flag: &str) -> Result<Project, Failure> {
              project with `pericope init`"
         ))
     })?;
-    project.check_owner(flag)?;
+    project.check_owner(&format!("name an index with {flag}"))?;
     Ok(project)
 }
 
@@ -73,17 +73,18 @@ impl Project {
     }
 
     /// Refuses the project of another user.
-    fn check_owner(&self, flag: &str) -> Result<(), Failure> {
+    fn check_owner(&self, instead: &str) -> Result<(), Failure> {
         let folder = self.root.join(FOLDER);
-        owner::check(&self.root, &[&folder, &folder.join(SETTINGS)], flag)
+        owner::check(&self.root, &[&folder, &folder.join(SETTINGS)], instead)
     }
 
-    /// The settings of a project whose index `flag` named.
+    /// The settings of a project that is not known to be the user's own; one of another user is refused, and `instead` says what to
+    /// do without it.
     ///
     /// # Errors
     /// As [`settings`](Self::settings), and for a project of another user.
-    pub fn trusted_settings(&self, flag: &str) -> Result<Settings, Failure> {
-        self.check_owner(flag)?;
+    pub fn trusted_settings(&self, instead: &str) -> Result<Settings, Failure> {
+        self.check_owner(instead)?;
         self.settings()
     }
 

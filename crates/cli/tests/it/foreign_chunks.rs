@@ -205,22 +205,51 @@ fn hostile_programs_cost_their_documents_alone() {
         ("while read -r l; do echo '{\"chunks\":[{\"start\":3,\"end\":4}]}'; done", "docs/a.md"),
         ("while read -r l; do echo '{\"document\":\"other\",\"chunks\":[]}'; done", "answered for document `other`"),
         ("while read -r l; do echo '{\"error\":\"no idea\"}'; done", "the program says: no idea"),
-        ("exec sleep 1000", "did not answer within"),
+        // Two minutes to start are for the first answer alone.
+        ("read -r l; echo '{\"error\":\"docs/a.md, no idea\"}'; exec sleep 1000", "did not answer within 1 s"),
     ] {
         fs::write(root.join("bad.sh"), script).unwrap();
-        // A program that sleeps is given one second, and two minutes to start: the limit of the command comes first.
         let mut command = without_models(root);
         command.args(["segment", "docs", "--segmenter", "command:/bin/sh bad.sh,time=1", "--format", "json"]);
-        let sleeps = script.contains("sleep");
-        if sleeps {
-            command.args(["--file-timeout", "1"]);
-        }
         let output = command.output().unwrap();
         let said = stderr(&output);
         assert_eq!((output.status.code(), said.contains('\u{1b}')), (Some(1), false), "{script}: {said}");
-        let says = if sleeps { "docs/a.md" } else { says };
         assert!(said.contains(says) && said.contains("docs/a.md"), "{script}: {said}");
     }
+}
+
+/// The limit of reading is no limit of programs, which have their own.
+#[cfg(unix)]
+#[test]
+fn a_program_has_the_time_that_it_was_given() {
+    let folder = pages();
+    let root = folder.path();
+    let script = "while read -r l; do sleep 2; echo '{\"chunks\":[{\"start\":0,\"end\":2}]}'; done";
+    fs::write(root.join("slow.sh"), script).unwrap();
+    let spec = "command:/bin/sh slow.sh,time=60";
+    let cut = run(root, &["segment", "docs", "--segmenter", spec, "--format", "json", "--file-timeout", "0.5"]);
+    assert_eq!((cut.status.code(), texts(&cut).len()), (Some(0), 2), "{}", stderr(&cut));
+    let index =
+        ["index", "docs", "--into", "x.idx", "--embedder", "none", "--file-timeout", "0.5", "--segmenter", spec];
+    let index = run(root, &index);
+    assert_eq!(index.status.code(), Some(0), "{}", stderr(&index));
+}
+
+/// What cannot be started is a wrong setting: it is said before anything is cut.
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_not_there_is_wrong_usage() {
+    let folder = pages();
+    let root = folder.path();
+    for args in [&["segment", "docs"][..], &["index", "docs", "--into", "x.idx", "--embedder", "none"]] {
+        for spec in ["command:no-such-program-anywhere", "command:./docs/a.md --size 4"] {
+            let output = run(root, &[args, &["--segmenter", spec]].concat());
+            let said = stderr(&output);
+            assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{said}");
+            assert!(said.contains("--segmenter: ") && said.contains("cannot be started"), "{said}");
+        }
+    }
+    assert!(!root.join("x.idx").exists());
 }
 
 /// The program runs in a process group of its own; who ends the command ends it too.

@@ -295,6 +295,33 @@ fn documents_wait_for_a_model_that_answers() {
 }
 
 #[test]
+fn a_model_that_answers_for_nothing_is_a_failure_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    pages(folder.path());
+    let poor = Server::start(reply, |_| Act::Billing).unwrap();
+    let of = |url: &str| {
+        format!("[llm.segmenter]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\nretries = 0\n")
+    };
+    // Nobody listens at the one; the other takes nothing.
+    for (name, url) in [("down", "http://127.0.0.1:1/v1".to_owned()), ("poor", poor.base_url())] {
+        fs::write(folder.path().join(format!("{name}.toml")), of(&url)).unwrap();
+        let spec = format!("llm:config={name}.toml");
+        for args in [&["segment", "docs"][..], &["index", "docs", "--into", name, "--embedder", "none"]] {
+            let run = |more: &[&str]| {
+                let mut command = without_models(folder.path());
+                command.args(args).args(["--segmenter", &spec]).args(more).output().unwrap()
+            };
+            let failed = run(&[]);
+            let said = stderr(&failed);
+            assert_eq!(failed.status.code(), Some(3), "{name} {args:?}: {said}");
+            assert!(said.contains("error: no document was cut: the language model: "), "{name} {args:?}: {said}");
+            // Nothing was asked, and the input is left out.
+            assert_eq!(run(&["--offline"]).status.code(), Some(1), "{name} {args:?}");
+        }
+    }
+}
+
+#[test]
 fn a_project_names_the_model_in_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     pages(folder.path());

@@ -30,6 +30,7 @@ mod kills;
 mod language_models;
 mod languages;
 mod mcp;
+mod mended;
 mod models;
 mod nightly;
 mod old_formats;

@@ -206,6 +206,35 @@ fn what_is_wrong_with_the_settings_is_said() {
 }
 
 #[test]
+fn segment_cuts_as_the_project_says() {
+    let folder = project(&["docs", "--segmenter", "sentence"]);
+    let root = folder.path();
+    fs::write(root.join("docs/a.md"), "Foxes dig dens. They sleep by day.\n").unwrap();
+    let cut = |folder: &Path, args: &[&str]| -> Vec<String> {
+        let output = run(folder, &[&["segment", "--format", "json"], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["document"].as_str().unwrap().to_owned();
+        stdout(&output).lines().map(line).collect()
+    };
+    let twice = ["docs/a.md", "docs/a.md"];
+    assert_eq!(cut(root, &["docs/a.md"]), twice);
+    assert_eq!(cut(&root.join("docs/guide"), &["../a.md"]), twice, "documents are called as in the index");
+    // Flags win, and what lies outside of the project is cut as well.
+    assert_eq!(cut(&root.join("docs"), &["a.md", "--segmenter", "structure"]), ["a.md"]);
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("b.md"), "Owls hoot. They fly.\n").unwrap();
+    assert_eq!(cut(root, &[other.path().join("b.md").to_str().unwrap()]).len(), 2);
+    // Settings that cannot be read are no defaults; a flag needs none.
+    fs::write(settings(root), "segmenter = \"windoww\"\n").unwrap();
+    let said = refused(&root.join("docs"), &["segment", "a.md"]);
+    assert!(said.contains(".pericope/pericope.toml, line 1, key segmenter: "), "{said}");
+    assert_eq!(cut(root, &["docs/a.md", "--segmenter", "structure"]).len(), 1);
+    // What is not there is structure.
+    fs::write(settings(root), "embedder = \"none\"\n").unwrap();
+    assert_eq!(cut(&root.join("docs"), &["a.md"]), ["a.md"]);
+}
+
+#[test]
 fn without_a_project_an_index_has_to_be_named() {
     let folder = folder_with(&[("a.md", "Foxes dig dens.")]);
     for (args, flag) in [(&["index"][..], "--into"), (&["index", "docs"], "--into"), (&["search", "foxes"], "--in")] {

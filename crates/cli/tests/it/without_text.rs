@@ -114,3 +114,27 @@ fn every_command_that_reads_documents_notes_them() {
     let output = run(folder, &["segment", "docs"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
 }
+
+#[test]
+fn standard_input_without_text_has_one_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for bytes in [&b""[..], b" \n", b"\xff\xfe", b"\xef\xbb\xbf \n", FRONT_MATTER.as_bytes()] {
+        let mut command = without_models(folder.path());
+        let output = command.args(["segment", "-"]).write_stdin(bytes).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{bytes:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("1 page holds no text: standard input\n"), "{bytes:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn one_of_a_kind_is_told_as_one() {
+    let folder = folder_with(&[("a.md", "Pumps.\n"), ("b.png", "no picture")]);
+    let cut = run(folder.path(), &["segment", "docs", "--tokenizer", "words"]);
+    assert!(stderr(&cut).contains("1 file that holds no document (pictures"), "{}", stderr(&cut));
+    let cut = run(folder.path(), &["segment", "docs", "--tokenizer", "words", "--segmenter", "fixed:words=1"]);
+    let rules: Vec<String> = stdout(&cut).lines().filter(|line| line.starts_with("──")).map(str::to_owned).collect();
+    assert!(!rules.is_empty() && rules.iter().all(|rule| !rule.contains(" 1 tokens")), "{rules:?}");
+    fs::write(folder.path().join("docs/c.md"), "Pumps\n").unwrap();
+    let cut = run(folder.path(), &["segment", "docs/c.md", "--tokenizer", "words"]);
+    assert!(stdout(&cut).contains("docs/c.md #0 · 1 token\n"), "{}", stdout(&cut));
+}

@@ -75,6 +75,8 @@ pub struct Models {
     pub checksums: BTreeMap<String, String>,
     /// What they have spent, and may spend.
     pub budget: Option<Arc<Budget>>,
+    /// Whether their caches alone are asked.
+    pub offline: bool,
 }
 
 impl Models {
@@ -84,7 +86,7 @@ impl Models {
     /// # Errors
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
     pub fn open(experiment: &Experiment, out: &Path, offline: bool, ledger: &Ledger) -> Result<Self, LlmError> {
-        let mut models = Self::default();
+        let mut models = Self { offline, ..Self::default() };
         let generates = experiment.is_answered_by(GeneratorKind::Llm);
         let judges = experiment.judge.kind.asks_model();
         let by_specs = experiment.asking_specs();

@@ -119,6 +119,8 @@ pub struct QuestionSet {
     pub skipped: Vec<String>,
     /// How many of these are no loss: questions that have no answer, and documents without text.
     pub harmless: usize,
+    /// What was taken otherwise than the file has it, each in words: an answer that stands elsewhere, an id that was there before.
+    pub mended: Vec<String>,
     /// SHA-256 of each file that was read, by path as given.
     pub checksums: Vec<(String, String)>,
     /// What gold spans and retrieval metrics are counted in for this layout.
@@ -228,7 +230,14 @@ pub fn select(kind: DataKind, path: &Path, selection: &Selection) -> Result<Ques
     // Comparisons are paired by the questions' ids.
     let mut ids = Unique::default();
     for question in &mut set.questions {
-        question.id = ids.name(&question.id, |id, number| format!("{id} ({number})"));
+        let id = ids.name(&question.id, |id, number| format!("{id} ({number})"));
+        if id != question.id {
+            set.mended.push(format!(
+                "question '{}': its id {:?} was there before; here it is {id:?}",
+                question.text, question.id
+            ));
+            question.id = id;
+        }
     }
     Ok(set)
 }

@@ -260,7 +260,7 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
 
 /// Adds a document and its questions; what cannot be used is among the skipped.
 pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
-    let (index, before) = (set.documents.len(), set.questions.len());
+    let (index, before, mended) = (set.documents.len(), set.questions.len(), set.mended.len());
     let mut source = String::new();
     let is_masked = article.paragraphs.iter().any(|paragraph| !paragraph.masked.is_empty());
     let mut original = is_masked.then(String::new);
@@ -278,14 +278,19 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
         let points = CodePoints::new(&paragraph.context);
         for qa in &paragraph.qas {
             match gold(&paragraph.context, &points, qa) {
-                Ok(span) => set.questions.push(Question {
-                    id: if qa.id.is_empty() { format!("{id}#{number}") } else { qa.id.clone() },
-                    text: qa.question.trim().to_owned(),
-                    document: index,
-                    gold: vec![Span::new(base + span.start, base + span.end)],
-                    elsewhere: Vec::new(),
-                    answer: span.of(&paragraph.context).to_owned(),
-                }),
+                Ok(span) => {
+                    set.mended.extend(
+                        moved(&points, qa, span).map(|how| format!("question '{}' of {id}: {how}", qa.question)),
+                    );
+                    set.questions.push(Question {
+                        id: if qa.id.is_empty() { format!("{id}#{number}") } else { qa.id.clone() },
+                        text: qa.question.trim().to_owned(),
+                        document: index,
+                        gold: vec![Span::new(base + span.start, base + span.end)],
+                        elsewhere: Vec::new(),
+                        answer: span.of(&paragraph.context).to_owned(),
+                    });
+                }
                 Err(problem) => {
                     // SQuAD 2.0 asks what nothing answers, on purpose.
                     set.harmless += usize::from(qa.is_impossible && qa.answers.is_empty());
@@ -312,8 +317,17 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
             // Its questions cannot be answered by a corpus without it.
             set.skipped.push(format!("document {id}: {problem}"));
             set.questions.truncate(before);
+            set.mended.truncate(mended);
         }
     }
+}
+
+/// How the place of a [gold] span differs from what the file says; nothing where it does not.
+pub(super) fn moved(points: &CodePoints, qa: &Qa, span: Span) -> Option<String> {
+    let answer = qa.answers.first()?;
+    let lead = answer.text.len() - answer.text.trim_start().len();
+    let is_there = points.byte(answer.answer_start).is_some_and(|start| start + lead == span.start);
+    (!is_there).then(|| format!("its answer is not at {} but at {}", answer.start(), points.index(span.start)))
 }
 
 /// The first answer's span; where the offset does not fit, the only place where the text stands.
@@ -438,6 +452,19 @@ mod tests {
         let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
         assert_eq!(found, [("1", "Première."), ("2", "Première."), ("4", "Deux fois."), ("t#5", "é.")]);
         assert_eq!(set.skipped.len(), 2, "{:?}", set.skipped);
+        let [one] = set.mended.as_slice() else { panic!("{:?}", set.mended) };
+        assert_eq!(one, "question 'b?' of t: its answer is not at answer_start 7 but at 0");
+    }
+
+    #[test]
+    fn an_id_that_was_there_before_is_another_one_and_that_is_told() {
+        let qa =
+            |id: &str| format!(r#"{{"id":"{id}","question":"{id}?","answers":[{{"text":"Two.","answer_start":5}}]}}"#);
+        let qas = [qa("a"), qa("b"), qa("a")].join(",");
+        let file = write(&format!(r#"{{"data":[{{"paragraphs":[{{"context":"One. Two.","qas":[{qas}]}}]}}]}}"#));
+        let set = load(DataKind::Squad, file.path()).unwrap();
+        assert_eq!(set.questions.iter().map(|q| q.id.as_str()).collect::<Vec<_>>(), ["a", "b", "a (2)"]);
+        assert_eq!(set.mended, [r#"question 'a?': its id "a" was there before; here it is "a (2)""#]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use pericope_api::Document;
 
 use super::{Observer, RunError};
 use crate::config::Experiment;
-use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
+use crate::data::{self, DataError, DataKind, QuestionSet, Sampling, Selection};
 
 /// The documents and questions that an experiment asks for, sampled; what was left out is noted.
 ///
@@ -25,6 +25,7 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
         set.questions.truncate(experiment.data.limit);
     }
     note_skipped(&set.skipped, observer);
+    note_mended(&set.mended, experiment.data.kind, observer);
     Ok(set)
 }
 
@@ -37,6 +38,16 @@ pub(super) fn note_skipped(skipped: &[String], observer: &dyn Observer) {
     if skipped.len() > SHOWN {
         observer.note(&format!("left out: {} more", skipped.len() - SHOWN));
     }
+}
+
+/// Says what of the data was taken otherwise than it stands in the file: how much, and the first of it.
+fn note_mended(mended: &[String], kind: DataKind, observer: &dyn Observer) {
+    let Some(first) = mended.first() else { return };
+    let (questions, are) = if mended.len() == 1 { ("question", "is") } else { ("questions", "are") };
+    let all = if kind == DataKind::Squad { " (`pericope dataset validate` names all)" } else { "" };
+    let count = mended.len();
+    observer
+        .note(&format!("{count} {questions} {are} taken otherwise than the data has them{all}, the first: {first}"));
 }
 
 /// Says where a path that is not there comes from, where a variable may name another.

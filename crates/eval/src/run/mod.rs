@@ -103,7 +103,10 @@ fn measure(
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
     let mut runner = Runner::new(experiment, setup, &corpus)?;
-    estimate::announce(experiment, &corpus, observer);
+    // Caches cost nothing.
+    if !setup.models.offline {
+        estimate::announce(experiment, &corpus, observer);
+    }
     if experiment.judge.checks {
         runner.check_judge()?;
     }

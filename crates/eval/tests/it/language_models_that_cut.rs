@@ -164,6 +164,8 @@ fn a_run_is_cut_and_placed_by_models_and_paid_for_once() {
         (row(&summary, "plain").mean_words, row(&summary, "plain").max_tokens)
     );
     assert!(notes.iter().any(|note| note.starts_with("model: groups of passages: ")), "{notes:?}");
+    let announced = |notes: &[String]| notes.iter().any(|note| note.starts_with("models will be asked up to "));
+    assert!(announced(&notes), "{notes:?}");
     // The sentence with the answer names no machine, but its context does.
     assert_eq!((recall(&summary, "plain"), recall(&summary, "placed")), (0.0, 1.0));
     let record = std::fs::read_to_string(out.join("run.json")).unwrap();
@@ -178,7 +180,8 @@ fn a_run_is_cut_and_placed_by_models_and_paid_for_once() {
     let other = folder.path().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::copy(out.join("responses.sqlite"), other.join("responses.sqlite")).unwrap();
-    let (offline, _) = go(&wanted, &other, false, true).unwrap();
+    let (offline, notes) = go(&wanted, &other, false, true).unwrap();
+    assert!(!announced(&notes), "{notes:?}");
     assert_eq!(recalls(&offline), recalls(&summary));
     let asked = row(&offline, "model").asked.unwrap();
     assert_eq!(asked.cached, asked.calls);

@@ -12,7 +12,7 @@ pub(super) struct Row<'a> {
 
 /// Adds to scores the boundaries where the next sentence would take a segment over `limit` tokens, going from left to
 /// right; `special` tokens come on top of every segment's own. A gap that the limit asks for has score 1, so that no
-/// minimum outweighs it. Headings go with their bodies: what speaks for a gap between them counts for the one before
+/// threshold leaves it out; a minimum of the size policy joins across it. Headings go with their bodies: what speaks for a gap between them counts for the one before
 /// (as the size policy has it). A single sentence above the limit stays whole.
 pub(super) fn keep(scores: &mut [f64], row: &Row<'_>, limit: usize, special: usize) {
     for i in (0..scores.len()).rev().filter(|&i| row.glued[i]) {

@@ -122,7 +122,7 @@ fn loaded(name: &str) -> Result<Arc<Nsp>, String> {
 ///
 /// Code and tables are passed over as neighbours, and count as tokens. Headings stay with what they head. The limit is
 /// kept exactly while the size policy takes these boundaries as they are; with a minimum or a target it can merge
-/// segments that p alone parts, so give `max_tokens` too. Memory beside the document's own: its token ids, and a group of
+/// segments that p or the limit parts, so give `max_tokens` too. Memory beside the document's own: its token ids, and a group of
 /// pairs.
 #[derive(Debug, Clone)]
 pub struct NspSegmenter {

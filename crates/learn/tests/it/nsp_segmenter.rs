@@ -134,8 +134,10 @@ fn specs_give_chunks() {
     let next = chunks(&spec(",p=0,limit=9,overlap_next=1"), &document);
     assert_eq!(next, [vec![1, 2, 3], vec![3, 4, 5], vec![5, 6, 7], vec![7]]);
     assert_eq!(chunks(&spec(",p=0,limit=8,overlap_next=1"), &document), [vec![1, 2], vec![3, 4], vec![5, 6], vec![7]]);
-    // What the limit asks for outweighs a minimum.
+    // A minimum joins what the limit parts, within the maximum.
     let few = chunks(&spec(",p=0,limit=8,min_tokens=7"), &document);
+    assert_eq!(few, [vec![1, 2, 3, 4], vec![5, 6, 7]]);
+    let few = chunks(&spec(",p=0,limit=8,min_tokens=7,max_tokens=8"), &document);
     assert_eq!(few, [vec![1, 2], vec![3, 4], vec![5, 6], vec![7]]);
     let chunker =
         build_from(&[NSP], &Spec::parse(&spec(",p=0.9,overlap_next=1")).unwrap(), &Standalone::default()).unwrap();

@@ -1,11 +1,14 @@
 //! One document a line.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Boundaries, Document};
 use pericope_util::open_unpacked;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use pericope_eval::data::DataError;
 
@@ -18,6 +21,11 @@ struct Line {
     boundaries: Vec<usize>,
     #[serde(default)]
     labels: Vec<String>,
+    /// Nothing here needs the depths and the titles of segments, but a wrong number of them says that the line is none.
+    #[serde(default)]
+    levels: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
+    headings: Option<Vec<IgnoredAny>>,
     #[serde(default)]
     paragraphs: Vec<usize>,
 }
@@ -50,9 +58,21 @@ fn read_file(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
     let place = |number: usize| format!("{}:{}", path.display(), number + 1);
     // Line by line, so that one bad byte costs its document and not the whole set.
     let text = |line| std::str::from_utf8(line).map_err(|e| format!("it is not UTF-8: {e}"));
-    Ok(lines
-        .map(|(i, line)| text(line).and_then(parse).map_err(|problem| format!("{}: {problem}", place(i))))
-        .collect())
+    // A document that stands there twice would count twice. Files of a folder may each have ids of their own.
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut one = |number: usize, line| -> Result<Segmented, String> {
+        let one = text(line).and_then(parse)?;
+        match known.entry(one.document.id.clone()) {
+            Entry::Occupied(first) => {
+                Err(format!("the document {:?} stands in line {} already", one.document.id, first.get() + 1))
+            }
+            Entry::Vacant(place) => {
+                place.insert(number);
+                Ok(one)
+            }
+        }
+    };
+    Ok(lines.map(|(i, line)| one(i, line).map_err(|problem| format!("{}: {problem}", place(i)))).collect())
 }
 
 fn parse(line: &str) -> Result<Segmented, String> {
@@ -67,9 +87,16 @@ fn parse(line: &str) -> Result<Segmented, String> {
     if line.sentences.is_empty() {
         return Err("it holds no sentence".into());
     }
-    let (labels, segments) = (line.labels.len(), reference.after().len() + 1);
-    if labels != 0 && labels != segments {
-        return Err(format!("labels has {labels} entries, not {segments} (one a segment)"));
+    let boundaries = reference.after().len();
+    let count = |list: &Option<Vec<IgnoredAny>>| list.as_ref().map_or(0, Vec::len);
+    for (key, found, wanted, each) in [
+        ("levels", count(&line.levels), boundaries, "boundary"),
+        ("headings", count(&line.headings), boundaries + 1, "segment"),
+        ("labels", line.labels.len(), boundaries + 1, "segment"),
+    ] {
+        if found != 0 && found != wanted {
+            return Err(format!("{key} has {found} entries, not {wanted} (one a {each})"));
+        }
     }
     let paragraphs = reference.paragraph_ends(line.paragraphs).map_err(|e| format!("paragraphs: {e}"))?;
     for sentence in &mut line.sentences {
@@ -109,6 +136,36 @@ mod tests {
         assert_eq!(paragraphs("").unwrap(), [0, 1, 2, 3]);
         assert_eq!(paragraphs(r#","paragraphs":[1,4]"#).unwrap(), [0, 1, 1, 2]);
         assert!(paragraphs(r#","paragraphs":[2,2]"#).unwrap_err().contains("paragraphs: "));
+    }
+
+    #[test]
+    fn lists_have_one_entry_for_each_boundary_or_segment() {
+        let of =
+            |more: &str| parse(&format!(r#"{{"id":"d","sentences":["a","b","c"],"boundaries":[2],{more}}}"#)).map(drop);
+        for fine in [r#""levels":[3],"headings":["x",null]"#, r#""levels":null,"headings":[]"#, r#""labels":["x","y"]"#]
+        {
+            assert_eq!(of(fine), Ok(()), "{fine}");
+        }
+        for (more, says) in [
+            (r#""levels":[1,2]"#, "levels has 2 entries, not 1 (one a boundary)"),
+            (r#""headings":["x"]"#, "headings has 1 entries, not 2 (one a segment)"),
+            (r#""labels":["x"]"#, "labels has 1 entries, not 2 (one a segment)"),
+        ] {
+            assert_eq!(of(more), Err(says.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_document_that_stands_there_twice_is_a_bad_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl");
+        let line = |id: &str| format!("{{\"id\":\"{id}\",\"sentences\":[\"a\"],\"boundaries\":[]}}\n");
+        std::fs::write(&path, [line("1"), line("2"), line("1"), line("1")].concat()).unwrap();
+        let found = read(&path).unwrap();
+        assert_eq!(found.iter().filter(|one| one.is_ok()).count(), 2);
+        let said = found[2].as_ref().unwrap_err();
+        assert!(said.ends_with("x.jsonl:3: the document \"1\" stands in line 1 already"), "{said}");
+        assert!(found[3].as_ref().unwrap_err().ends_with("x.jsonl:4: the document \"1\" stands in line 1 already"));
     }
 
     #[test]

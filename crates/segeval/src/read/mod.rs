@@ -223,10 +223,13 @@ mod tests {
     #[test]
     fn ids_are_made_unique_and_the_set_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("twice.jsonl");
+        let path = folder.path().join("twice");
+        std::fs::create_dir(&path).unwrap();
+        // Of two files, which may count their documents each by itself.
         let line = r#"{"id":"a","sentences":["x","y"],"boundaries":[1]}"#;
-        std::fs::write(&path, format!("{line}\n{line}\n{{\"id\":\"a#2\",\"sentences\":[\"x\"],\"boundaries\":[]}}\n"))
-            .unwrap();
+        std::fs::write(path.join("1.jsonl"), line).unwrap();
+        let other = r#"{"id":"a#2","sentences":["x"],"boundaries":[]}"#;
+        std::fs::write(path.join("2.jsonl"), format!("{line}\n{other}\n")).unwrap();
         let set = read(&path, &Options::new(&|_| Vec::new())).unwrap();
         let ids: Vec<&str> = set.documents.iter().map(|d| d.document.id.as_str()).collect();
         assert_eq!((set.name.as_str(), ids), ("twice", vec!["a", "a#2", "a#2#2"]));

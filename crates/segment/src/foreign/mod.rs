@@ -18,4 +18,4 @@ pub use finder::{Finder, Occurrence};
 pub use given::{Given, Offsets};
 pub use original::{Original, Originals, on_characters};
 pub use placer::Placer;
-pub use program::COMMAND;
+pub use program::{COMMAND, check_programs, program_time};

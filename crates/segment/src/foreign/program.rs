@@ -4,15 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use pericope_api::{Document, Format, SegmentError, Segmentation, Segmenter, Span};
-use pericope_util::{Program, ProgramLimits, command_words, sha256_file};
+use pericope_util::{Program, ProgramError, ProgramLimits, command_words, find_program, sha256_file};
 use serde::{Deserialize, Serialize};
 
 use super::given::{Given, Offsets};
 use super::placer::Placer;
 use crate::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::spec::Spec;
 
 /// Files that are larger are no scripts; they are no part of the fingerprint.
 const LARGEST_SCRIPT: u64 = 64 << 20;
+/// Seconds for a document where the spec does not say it.
+const SECONDS: usize = 60;
 /// A day: no document takes longer.
 const LONGEST: usize = 86_400;
 
@@ -46,7 +49,7 @@ pub const COMMAND: SegmenterEntry = SegmenterEntry {
             return Err(args.unavailable("it needs a program: command:PROGRAM ARGUMENTS".into()));
         };
         let offsets = Offsets::at(args.choice("offsets", &Offsets::WORDS)?);
-        let seconds = args.count("time", 60, 0)?;
+        let seconds = args.count("time", SECONDS, 0)?;
         if seconds > LONGEST {
             return Err(args.bad("time", seconds, &format!("seconds, at most {LONGEST}")));
         }
@@ -58,6 +61,36 @@ pub const COMMAND: SegmenterEntry = SegmenterEntry {
         Ok(BuiltSegmenter::new(FromProgram { program, offsets, fingerprint }).finished())
     },
 };
+
+/// The specs that start a program: this one, and those that it refers to.
+fn starting(spec: &Spec) -> Vec<Spec> {
+    let own = (spec.name == COMMAND.name).then(|| spec.clone());
+    own.into_iter().chain(spec.references().iter().flat_map(starting)).collect()
+}
+
+/// Returns how long the programs of a spec may take for a document (and as long again for each MB of it), and to start: the longest of
+/// them. `None`: it starts none. Zero: one of them has no limit.
+#[must_use]
+pub fn program_time(spec: &Spec) -> Option<Duration> {
+    let seconds = |spec: &Spec| spec.get("time").and_then(|text| text.parse().ok()).unwrap_or(SECONDS as u64);
+    let all: Vec<u64> = starting(spec).iter().map(seconds).collect();
+    let longest = *all.iter().max()?;
+    let first = ProgramLimits::default().first;
+    Some(if all.contains(&0) { Duration::ZERO } else { Duration::from_secs(longest).saturating_add(first) })
+}
+
+/// Looks for the programs of a spec without starting them.
+///
+/// # Errors
+/// [`ProgramError::NotStarted`] for one that is not there, in words.
+pub fn check_programs(spec: &Spec) -> Result<(), ProgramError> {
+    for spec in starting(spec) {
+        if let Some(words) = spec.get("program").and_then(|command| command_words(command).ok()) {
+            find_program(&words)?;
+        }
+    }
+    Ok(())
+}
 
 /// What a program is sent of a document.
 #[derive(Serialize)]
@@ -241,6 +274,19 @@ mod tests {
         }
         // A program that is not there shows when it is needed, as one that dies does.
         assert_eq!(built("command:/no/such/program"), Ok(()));
+    }
+
+    #[test]
+    fn the_programs_of_a_spec_are_known_without_starting_them() {
+        let of = |text: &str| {
+            let spec = Spec::parse(text).unwrap();
+            (super::program_time(&spec).map(|time| time.as_secs()), super::check_programs(&spec).is_ok())
+        };
+        assert_eq!(of("fixed:words=9"), (None, true));
+        assert_eq!(of("command:sh cut.sh"), (Some(180), true));
+        assert_eq!(of("same-size:reference=(command:/bin/sh cut.sh,time=600)"), (Some(720), true));
+        assert_eq!(of("command:no-such-program-anywhere,time=0"), (Some(0), false));
+        assert_eq!(of("same-size:reference=(command:/no/such/program)"), (Some(180), false));
     }
 
     #[test]

@@ -14,12 +14,20 @@
 //! ```
 //!
 //! subject to t <= `max_tokens` for every chunk, t being its tokens with special tokens. The penalties are in logit
-//! units: a chunk of half the minimum costs 3, as much as a boundary of 95 % earns at a threshold of 0.5; one of half or twice the
-//! target costs 3.8. Scores are clipped to [1e-6, 1 - 1e-6]. The sum is computed in steps of 2^-20, so that it does
+//! units: where chunks under the minimum cannot be helped, one of half the minimum costs 3, as much as a boundary of 95 % earns at a
+//! threshold of 0.5; a chunk of half or twice the target costs 3.8. Scores are clipped to [1e-6, 1 - 1e-6]. The sum is computed in steps of 2^-20, so that it does
 //! not depend on the order of addition.
 //!
 //! Among equal sums fewer cuts win, and then, where there is a maximum, the smaller sum of t^2: balanced
 //! pieces rather than full ones and a tiny tail.
+//!
+//! # The minimum
+//!
+//! No score outweighs the minimum: where `min_tokens` is given, three counts come before the sum, in this order. The fewest cuts that
+//! tear what belongs together (a heading from its body, the pieces of one unit); the fewest chunks under the minimum; the most
+//! boundaries kept before headings of level 1, then of level 2, and so on, so that what is joined stays in its section. Segments
+//! that fit `max_tokens` are joined whole: without a target, a gap inside one is not cut. So a chunk is under the minimum only where it
+//! would exceed `max_tokens` together with the chunk before it, and with the one after it.
 //!
 //! With no limits this is thresholding: the gaps with s_i > threshold. A target without a maximum bounds chunks at 8 times the
 //! target.
@@ -47,10 +55,11 @@ mod program;
 mod units;
 mod weights;
 
-use pericope_api::{Document, SegmentError, Segmentation, Span, TokenCounter};
+use pericope_api::{Document, Kind, SegmentError, Segmentation, Span, TokenCounter};
 
+use crate::packing::parts_heading;
 use crate::token_meter::TokenMeter;
-use program::Problem;
+use program::{Mark, Problem};
 use units::Units;
 
 /// The part of its neighbours' text that a chunk repeats.
@@ -94,7 +103,7 @@ impl Default for Overlap {
 pub struct SizePolicy {
     /// The most tokens of a chunk, never exceeded; `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// The number of tokens below which a chunk costs a penalty; `None`: none.
+    /// The fewest tokens of a chunk, where it can be joined with one beside it within the maximum; `None`: none.
     pub min_tokens: Option<usize>,
     /// The number of tokens that chunks are drawn to; `None`: none.
     pub target_tokens: Option<usize>,
@@ -184,6 +193,7 @@ impl SizePolicy {
             first: units.spans.iter().map(|s| meter.index(s.start)).collect(),
             last: units.spans.iter().map(|s| meter.index(s.end)).collect(),
             gaps: &units.gaps,
+            marks: if self.min_tokens.is_some() { marks(document, &units) } else { Vec::new() },
             special: meter.special(),
             max: self.max_tokens,
             min: self.min_tokens,
@@ -204,6 +214,20 @@ impl SizePolicy {
     pub(crate) fn overlapped(&self, document: &Document, own: &[Span], meter: &TokenMeter<'_>) -> Vec<Span> {
         overlap::extend(self.overlap, self.max_tokens, document, own, meter)
     }
+}
+
+/// What a cut at each gap is.
+fn marks(document: &Document, units: &Units) -> Vec<Mark> {
+    let pairs = units.sentences.iter().zip(units.sentences.iter().skip(1));
+    let mark = |((&this, &next), &gap): ((&usize, &usize), &i64)| {
+        let kind = document.sentences.get(next).map(|sentence| sentence.kind);
+        match kind {
+            Some(Kind::Heading(level)) if gap > 0 && this != next => Mark::Section(level),
+            _ if gap <= 0 && (this == next || parts_heading(document, this)) => Mark::Tears,
+            _ => Mark::Plain,
+        }
+    };
+    pairs.zip(&units.gaps).map(mark).collect()
 }
 
 /// Adds the ends of the chunks that units `range` become: one, save where the chunk's own tokens, counted where it cuts
@@ -229,7 +253,7 @@ fn settle(
     let here = problem.tokens(range.start, range.end);
     let room = here.saturating_sub((real - budget).max(1));
     let mut start = range.start;
-    for end in problem.path(range.clone(), Some(room)).into_iter().chain([range.end]) {
+    for end in problem.path(range.clone(), Some(room), &[]).into_iter().chain([range.end]) {
         settle(problem, units, meter, budget, start..end, ends);
         start = end;
     }

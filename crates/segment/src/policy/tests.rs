@@ -149,6 +149,66 @@ fn a_minimum_merges_and_a_target_attracts() {
     assert!(near.iter().all(|t| (20..=40).contains(t)), "{near:?}");
 }
 
+/// Sections of so many words under headings of so many levels; every heading is a sure boundary.
+fn sections(levels_and_words: &[(u8, usize)]) -> (Document, Segmentation) {
+    let words: Vec<usize> = levels_and_words.iter().flat_map(|&(_, words)| [2, words - 2]).collect();
+    let mut document = numbered(&words);
+    document.format = Format::Markdown;
+    for (sentence, &(level, _)) in document.sentences.iter_mut().step_by(2).zip(levels_and_words) {
+        sentence.kind = Kind::Heading(level);
+    }
+    let scores = (1..words.len()).map(|i| if i % 2 == 0 { 1.0 } else { 0.0 }).collect();
+    (document, Segmentation::Scores { scores, threshold: 0.01 })
+}
+
+fn sizes(policy: SizePolicy, (document, segmentation): &(Document, Segmentation)) -> Vec<usize> {
+    let spans = policy.spans(document, segmentation, &WordCounter).unwrap();
+    spans.iter().map(|span| WordCounter.count(document.text(*span))).collect()
+}
+
+#[test]
+fn no_score_outweighs_the_minimum() {
+    let min = |min: usize, max: usize| SizePolicy { min_tokens: Some(min), ..with_max(max) };
+    // Boundaries that could not be surer.
+    let same = sections(&[(3, 60); 12]);
+    assert_eq!(sizes(with_max(256), &same), [60; 12]);
+    assert_eq!(sizes(min(100, 256), &same), [120; 6]);
+    assert_eq!(sizes(min(150, 256), &same), [180; 4]);
+    assert_eq!(sizes(min(200, 256), &same), [240; 3]);
+    // Nothing fits beside the small one, and nothing of its neighbours is cut off for it.
+    let stuck = sections(&[(2, 90), (2, 20), (2, 90)]);
+    assert_eq!(sizes(min(50, 100), &stuck), [90, 20, 90]);
+    assert_eq!(sizes(min(50, 110), &stuck).len(), 2);
+}
+
+#[test]
+fn what_is_joined_stays_in_its_section() {
+    let policy = SizePolicy { min_tokens: Some(100), ..with_max(256) };
+    // Two chapters of three sections: three pairs would be one cut more, across the chapters.
+    let chapters = sections(&[(2, 60), (3, 60), (3, 60), (2, 60), (3, 60), (3, 60)]);
+    assert_eq!(sizes(policy, &chapters), [180, 180]);
+    // The minimum comes first.
+    let small = sections(&[(2, 60), (2, 60), (3, 60), (3, 60), (3, 60)]);
+    assert_eq!(sizes(policy, &small).iter().filter(|&&size| size < 100).count(), 0);
+    // Decisions without scores are joined in the same way.
+    let (document, _) = sections(&[(2, 40), (3, 40), (3, 40), (1, 40), (3, 40), (3, 40)]);
+    let all = Boundaries::new(12, (1..6).map(|i| 2 * i).collect()).unwrap();
+    let policy = SizePolicy { min_tokens: Some(70), ..with_max(256) };
+    assert_eq!(sizes(policy, &(document, Segmentation::Boundaries(all))), [120, 120]);
+}
+
+#[test]
+fn the_minimum_tears_no_heading_from_its_body() {
+    // The second section does not fit, and is cut; its heading alone would bring the first one to the minimum.
+    let mut document = numbered(&[49, 2, 40, 40, 40]);
+    document.format = Format::Markdown;
+    document.sentences[1].kind = Kind::Heading(1);
+    let cuts = Segmentation::Scores { scores: vec![0.9, 0.0, 0.1, 0.1], threshold: 0.5 };
+    let policy = SizePolicy { min_tokens: Some(51), ..with_max(83) };
+    let spans = policy.spans(&document, &cuts, &WordCounter).unwrap();
+    assert!(spans.iter().all(|span| !document.text(*span).trim_end().ends_with("s1 w")), "{spans:?}");
+}
+
 #[test]
 fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
     let document = numbered(&[10]);

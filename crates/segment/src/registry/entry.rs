@@ -106,7 +106,11 @@ pub(crate) const EMBEDDER: SettingKey = SettingKey {
 /// The settings of the size policy, which every segmenter takes (`tau` only segmenters with scores).
 pub const POLICY_KEYS: &[SettingKey] = &[
     SettingKey { name: "max_tokens", default: "", doc: "most tokens a chunk, special tokens included; 0: no limit" },
-    SettingKey { name: "min_tokens", default: "0", doc: "chunks below this many tokens are avoided" },
+    SettingKey {
+        name: "min_tokens",
+        default: "0",
+        doc: "a chunk has fewer tokens only where it fits beside none of its neighbours",
+    },
     SettingKey {
         name: "target_tokens",
         default: "0",

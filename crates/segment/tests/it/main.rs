@@ -8,6 +8,7 @@ mod golden_kamradt;
 mod golden_metrics;
 mod languages;
 mod laws;
+mod minimum;
 mod registry;
 mod skip;
 mod snapshots;

@@ -18,11 +18,11 @@ pub(super) fn search(answer: &SearchOutput) -> String {
     let passages = |count: usize| if count == 1 { "passage" } else { "passages" };
     if let Some(left_out) = left_out.as_ref().filter(|_| hits.is_empty()) {
         return format!(
-            "{} {} found for {query:?} in {index} ({mode}), and none within `budget`: the shortest has {} tokens. Ask with a larger \
+            "{} {} found for {query:?} in {index} ({mode}), and none within `budget`: the shortest has {}. Ask with a larger \
              `budget`.\n",
             left_out.hits,
             passages(left_out.hits),
-            left_out.least_tokens
+            counted(left_out.least_tokens as u64, "token")
         );
     }
     if hits.is_empty() {
@@ -31,7 +31,8 @@ pub(super) fn search(answer: &SearchOutput) -> String {
         );
     }
     let (count, tokens) = (hits.len(), answer.tokens);
-    let mut out = format!("{count} {} for {query:?} in {index} ({mode}, {tokens} tokens)\n", passages(count));
+    let mut out =
+        format!("{count} {} for {query:?} in {index} ({mode}, {})\n", passages(count), counted(tokens as u64, "token"));
     for (number, hit) in (1..).zip(hits) {
         let _ = writeln!(out, "\n[{number}] {}", place(&hit.document, hit.lines));
         facts(&mut out, hit);
@@ -89,8 +90,8 @@ pub(super) fn list(answer: &ListOutput) -> String {
     let mut out = String::new();
     for document in &answer.documents {
         let title = if document.title == document.id { "" } else { &format!(" — {}", document.title) };
-        let tokens = document.tokens.map(|tokens| format!(", {tokens} tokens")).unwrap_or_default();
-        let _ = writeln!(out, "{}{title} ({} passages{tokens})", document.id, document.passages);
+        let tokens = document.tokens.map(|tokens| format!(", {}", counted(tokens, "token"))).unwrap_or_default();
+        let _ = writeln!(out, "{}{title} ({}{tokens})", document.id, counted(document.passages, "passage"));
     }
     if let Some(next) = &answer.next {
         let _ = writeln!(out, "\nMore: list with after {next:?}");
@@ -108,8 +109,12 @@ pub(super) fn status(answer: &StatusOutput) -> String {
 
 fn index(index: &IndexStatus) -> String {
     let modes = index.modes.join(", ");
-    let mut out =
-        format!("{}: {} documents, {} passages; ranks by {modes}\n", index.name, index.documents, index.passages);
+    let mut out = format!(
+        "{}: {}, {}; ranks by {modes}\n",
+        index.name,
+        counted(index.documents, "document"),
+        counted(index.passages, "passage")
+    );
     if let Some(written) = &index.written {
         let age = index.age_seconds.map(|age| format!(" ({} ago)", span(age))).unwrap_or_default();
         let _ = writeln!(out, "written {written}{age}");
@@ -123,14 +128,20 @@ fn index(index: &IndexStatus) -> String {
             let more = if stale.changed + stale.gone > stale.names.len() as u64 { ", ..." } else { "" };
             let _ = writeln!(
                 out,
-                "{} files changed since, {} are gone: {}{more}",
-                stale.changed,
+                "{} changed since, {} {} gone: {}{more}",
+                counted(stale.changed, "file"),
                 stale.gone,
+                if stale.gone == 1 { "is" } else { "are" },
                 stale.names.join(", ")
             );
         }
     }
     out
+}
+
+/// `1 file`, `2 files`.
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A time in its largest whole unit.
@@ -141,7 +152,7 @@ fn span(seconds: u64) -> String {
         3_600..86_400 => (seconds / 3_600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
-    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+    counted(number, unit)
 }
 
 #[cfg(test)]
@@ -158,5 +169,6 @@ mod tests {
         {
             assert_eq!(span(seconds), text);
         }
+        assert_eq!([1, 2].map(|n| counted(n, "file")), ["1 file", "2 files"]);
     }
 }

@@ -5,6 +5,7 @@
 //! with [`stop_programs`].
 
 mod error;
+mod find;
 mod live;
 mod notices;
 mod output;
@@ -15,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub use error::ProgramError;
+pub use find::find_program;
 pub use live::stop_programs;
 pub use notices::{on_program_line, on_program_start};
 pub use words::command_words;

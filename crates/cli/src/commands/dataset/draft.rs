@@ -193,7 +193,7 @@ fn with_model(
     quiet: bool,
 ) -> Result<(Drafted, Asked), Failure> {
     let shared = config.open(cache, offline).map_err(Failure::runtime)?;
-    if !quiet {
+    if !quiet && !offline {
         let money = price.price.map(|money| format!(", at most about {money:.2}")).unwrap_or_default();
         let (calls, tokens) = (price.calls, price.prompt_tokens);
         tell!(

@@ -7,7 +7,7 @@ use pericope_report::text::{grid, paragraph, plain};
 
 use super::cut::{PageCut, Piece};
 use super::measure::Measured;
-use crate::terminal::{Line, Style, name};
+use crate::terminal::{Line, Style, counted, name};
 
 /// From so many columns on, the table says how sure its differences are.
 const WIDE: usize = 90;
@@ -86,7 +86,7 @@ pub fn page(cut: &PageCut<'_>, width: usize) -> io::Result<()> {
 fn chunk(number: usize, piece: &Piece<'_>, style: Style, width: usize) -> io::Result<()> {
     let inside = width - 2;
     let path = piece.heading_path.join(" › ");
-    let figures = format!("{number} · {} tokens · {path}", piece.tokens);
+    let figures = format!("{number} · {} · {path}", counted(piece.tokens as u64, "token"));
     Line::styled(style, "▌ ").and_styled(Style::Soft, name(&clipped(&figures, inside))).say()?;
     let mut text = String::new();
     let lines = piece.text.lines().filter(|line| !line.trim().is_empty());

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pericope::stores::is_server;
-use pericope_api::{Document, SegmentError};
+use pericope_api::{Chunk, Document, SegmentError};
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
@@ -23,6 +23,7 @@ use crate::progress;
 use crate::status::Failure;
 use crate::stores;
 use crate::terminal::name;
+use crate::unanswered::Unanswered;
 use crate::worker::ReadLimits;
 
 /// What one pass over the files did.
@@ -51,6 +52,8 @@ pub(super) struct Job<'a> {
     pub wake: Arc<AtomicBool>,
     /// Whether a server follows the files, which can ask the index for its settings again.
     pub served: bool,
+    /// Whether language models answered for anything.
+    pub unanswered: Arc<Unanswered>,
 }
 
 /// The files below these paths.
@@ -121,7 +124,7 @@ impl Job<'_> {
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
         let chunker = Arc::clone(&self.chunker);
         let contexts = self.contexts.clone();
-        let chunk = move |document: &Document| {
+        let cut = move |document: &Document| -> Result<Vec<Chunk>, SegmentError> {
             let mut chunks = chunker.chunks(document)?;
             // What is not indexed needs no context.
             chunks.retain(|chunk| document.shows(chunk.span));
@@ -131,6 +134,12 @@ impl Job<'_> {
                 writer.write(document, &mut chunks).map_err(failed)?;
             }
             Ok(chunks)
+        };
+        let unanswered = Arc::clone(&self.unanswered);
+        let chunk = move |document: &Document| {
+            let made = cut(document);
+            unanswered.note(&made);
+            made
         };
         let source = Files { input: Arc::clone(found) };
         let report =

@@ -32,6 +32,7 @@ use crate::input::Input;
 use crate::resources::{EMBEDDER, asks_model, engine, is_static, loading, patient, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
+use crate::unanswered::Unanswered;
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
@@ -80,14 +81,16 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     let Tools { chunker, contexts, cache, spec } = Tools::open(&args, &plan, engine, before.as_ref(), quiet)?;
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
-        time: patient(limits(&args).time, contexts.is_some() || asks_model(&args.policy)),
+        time: patient(limits(&args).time, &args.policy, contexts.is_some() || asks_model(&args.policy)),
         trust_stamps: args.trust_mtime,
         cache,
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
     let (wake, served) = (follow.clone().unwrap_or_default(), follow.is_some());
-    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake, served };
+    let unanswered = Arc::<Unanswered>::default();
+    let mut job =
+        Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake, served, unanswered };
     if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
@@ -142,6 +145,9 @@ fn once(job: &mut Job<'_>, found: &Arc<Input>, gone: &[PathBuf]) -> Outcome {
     }
     if pass.bad.in_part > 0 {
         tell!("{} of the inputs {} read in part (named above)", pass.bad.in_part, were(pass.bad.in_part));
+    }
+    if let Some(failure) = job.unanswered.failure(args.policy.offline) {
+        return Err(failure);
     }
     Ok(if pass.bad.total() > 0 { Status::Incomplete } else { Status::Done })
 }

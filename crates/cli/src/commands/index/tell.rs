@@ -7,6 +7,7 @@ use super::job::{Job, Pass};
 use crate::commands::print_json;
 use crate::input;
 use crate::status::Failure;
+use crate::terminal::counted;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -128,9 +129,4 @@ impl Job<'_> {
         }
         Ok(())
     }
-}
-
-/// `1 file`, `2 files`.
-fn counted(n: u64, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }

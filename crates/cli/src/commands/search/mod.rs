@@ -21,7 +21,7 @@ use crate::project;
 use crate::resources::{embedder, reranker, reranker_spec};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
-use crate::terminal::{Line, Style, name};
+use crate::terminal::{Line, Style, counted, name};
 
 /// Hits of a document that `--group` shows.
 const PER_DOCUMENT: usize = 3;
@@ -214,7 +214,7 @@ fn show(hit: &Hit, offsets: Offsets) -> std::io::Result<()> {
         _ => ("bytes", Span::new(chunk.start, chunk.end)),
     };
     let range = format!("{unit} {}–{}", span.start, span.end);
-    let figures = format!("{anchor}{range} · {} tokens · score {:.3}", chunk.tokens, hit.score);
+    let figures = format!("{anchor}{range} · {} · score {:.3}", counted(chunk.tokens as u64, "token"), hit.score);
     let line = Line::styled(Style::Bold, format_args!("{}. {}", hit.rank, name(&place)));
     line.and(" ").and_styled(Style::Soft, figures).say()?;
     let path = chunk.heading_path.join(" › ");

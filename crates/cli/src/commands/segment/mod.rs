@@ -6,7 +6,9 @@ mod print;
 pub use args::{SEGMENT_EXAMPLES, SegmentArgs};
 
 use std::cell::RefCell;
+use std::env;
 use std::io::Write;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,16 +26,19 @@ use self::print::{Cut, Parts, Printer};
 use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input, Unread};
 use crate::limited::Hand;
+use crate::project::find_here;
 use crate::resources::{asks_model, checked_spec, chunker, engine, is_static, patient};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::Output;
+use crate::unanswered::Unanswered;
 
 /// Runs the command.
-pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
+pub fn run(mut args: SegmentArgs, quiet: bool) -> Outcome {
+    as_the_project_says(&mut args)?;
     let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
     let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
     let mut limits = args.time.limits(DEFAULT_MEMORY as u64);
-    limits.time = patient(limits.time, asks_model(&args.policy));
+    limits.time = patient(limits.time, &args.policy, asks_model(&args.policy));
     let (piped, left_out) =
         if from_stdin { input::standard_input(&args.stdin_format, limits)? } else { Default::default() };
     let found = Input::find(&paths, args.follow_links, limits)?;
@@ -56,9 +61,11 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     bad += left_out.report();
     let mut empty = left_out.empty;
     let mut printer = Printer::begin(Output::standard(), args.format, &chunker.spec().to_string())?;
-    bad.left_out += cut_piped(piped, limits.time, &chunker, &mut printer);
+    let cutter =
+        Arc::new(Cutter { chunker: Arc::clone(&chunker), format: args.format, unanswered: Unanswered::default() });
+    bad.left_out += cut_piped(piped, limits.time, &cutter, &mut printer);
     let threads = threads(&checked_spec(&args.policy)?);
-    let (bad_files, empty_files) = cut_files(&found, threads, &chunker, &mut printer);
+    let (bad_files, empty_files) = cut_files(&found, threads, &cutter, &mut printer);
     bad += bad_files;
     empty.extend(empty_files);
     printer.end()?;
@@ -75,19 +82,41 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     if bad.in_part > 0 && !quiet {
         tell!("{} of the inputs could not be read in full", bad.in_part);
     }
+    if let Some(failure) = cutter.unanswered.failure(args.policy.offline) {
+        return Err(failure);
+    }
     Ok(if bad.total() > 0 { Status::Incomplete } else { Status::Done })
 }
 
+/// In a project, where no flag names a segmenter, takes that of its settings. The working directory is the project's folder then,
+/// since they may name files, and documents are called as `pericope index` calls them.
+fn as_the_project_says(args: &mut SegmentArgs) -> Result<(), Failure> {
+    let Some(project) = find_here().filter(|_| args.policy.segmenter.is_none()) else { return Ok(()) };
+    let Some(segmenter) = project.trusted_settings("name a segmenter with --segmenter")?.segmenter else {
+        return Ok(());
+    };
+    args.policy.segmenter = Some(segmenter);
+    let here = env::current_dir().map_err(Failure::usage)?;
+    for file in args.files.iter_mut().filter(|file| file.as_os_str() != "-") {
+        // What lies outside keeps its place.
+        let inside = project.inside(slice::from_ref(&*file)).ok().and_then(|mut paths| paths.pop());
+        *file = inside.unwrap_or_else(|| here.join(&*file));
+    }
+    project.enter()
+}
+
+/// What cuts documents, on several threads.
+struct Cutter {
+    chunker: Arc<Chunker>,
+    format: OutputFormat,
+    unanswered: Unanswered,
+}
+
 /// Cuts and prints what came in through standard input; returns how much was left out.
-fn cut_piped<W: Write>(
-    piped: Vec<Document>,
-    time: Duration,
-    chunker: &Arc<Chunker>,
-    printer: &mut Printer<W>,
-) -> usize {
+fn cut_piped<W: Write>(piped: Vec<Document>, time: Duration, cutter: &Arc<Cutter>, printer: &mut Printer<W>) -> usize {
     let limit = time_limit(time, piped.iter().map(|d| d.source.len() as u64).sum());
-    let (by, format) = (Arc::clone(chunker), printer.format());
-    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, format, document)));
+    let by = Arc::clone(cutter);
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(by.cut(document)));
     let mut problems = Vec::new();
     let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(printer.print(cut)));
     problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
@@ -98,15 +127,15 @@ fn cut_piped<W: Write>(
 fn cut_files<W: Write>(
     found: &Input,
     threads: usize,
-    chunker: &Arc<Chunker>,
+    cutter: &Arc<Cutter>,
     printer: &mut Printer<W>,
 ) -> (Unread, Vec<String>) {
-    let (by, format) = (Arc::clone(chunker), printer.format());
+    let by = Arc::clone(cutter);
     let (mut bad, mut empty) = (Unread::default(), Vec::new());
     let (printer, left_out) = (RefCell::new(printer), RefCell::new(AllLeftOut::default()));
     found.read_ahead(
         threads,
-        move |document| cut(&by, format, document),
+        move |document| by.cut(document),
         &mut |read| {
             match read {
                 Ok(cut) => left_out.borrow_mut().bad.extend(printer.borrow_mut().print(cut)),
@@ -124,13 +153,17 @@ fn cut_files<W: Write>(
     (bad, empty)
 }
 
-fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
-    let parts = match format {
-        OutputFormat::Tree => chunker.trees().and_then(|trees| trees.tree(&document)).map(Parts::Tree),
-        _ => chunker.chunks(&document).map(Parts::Chunks),
-    };
-    let parts = parts.map_err(|e| format!("{}: {e}", document.id));
-    (document, parts)
+impl Cutter {
+    fn cut(&self, document: Document) -> Cut {
+        let chunker = &self.chunker;
+        let parts = match self.format {
+            OutputFormat::Tree => chunker.trees().and_then(|trees| trees.tree(&document)).map(Parts::Tree),
+            _ => chunker.chunks(&document).map(Parts::Chunks),
+        };
+        self.unanswered.note(&parts);
+        let parts = parts.map_err(|e| format!("{}: {e}", document.id));
+        (document, parts)
+    }
 }
 
 /// Threads that cut. Models use all cores by themselves, and a program, a service or a language model has one document at a time.

@@ -8,7 +8,7 @@ use pericope_report::chunks::ChunksPage;
 use serde::Serialize;
 
 use super::args::OutputFormat;
-use crate::terminal::{Line as Shown, Output, Style, name};
+use crate::terminal::{Line as Shown, Output, Style, counted, name};
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -62,10 +62,6 @@ impl<W: Write> Printer<W> {
             out.raw(page.begin())?;
         }
         Ok(Self { out, format, page, ids: HashSet::new(), failure: None })
-    }
-
-    pub(super) fn format(&self) -> OutputFormat {
-        self.format
     }
 
     /// Whether all could be written so far.
@@ -142,7 +138,7 @@ impl<W: Write> Printer<W> {
 
 /// For people: a rule with the chunk's figures above the chunk.
 fn text<W: Write>(out: &mut Output<W>, document: &Document, chunk: &Chunk) -> io::Result<()> {
-    let mut rule = format!("── {} #{} · {} tokens", document.id, chunk.ordinal, chunk.tokens);
+    let mut rule = format!("── {} #{} · {}", document.id, chunk.ordinal, counted(chunk.tokens as u64, "token"));
     if !chunk.heading_path.is_empty() {
         rule.push_str(&format!(" · {}", chunk.heading_path.join(" › ")));
     }

@@ -99,7 +99,7 @@ pub fn open(indexes: &[String], rerankers: OpenedRerankers, args: &AddressArgs) 
     if args.url_prefix.is_empty() {
         for NamedPlace { name, place } in &named {
             let Some(project) = Project::of_index(Path::new(place)) else { continue };
-            match project.trusted_settings("--in") {
+            match project.trusted_settings("name an index with --in") {
                 Ok(settings) => addresses.prefixes.extend(settings.url_prefix.map(|prefix| (name.clone(), prefix))),
                 Err(failure) => tell!("{}: its documents have no addresses: {failure}", crate::terminal::name(name)),
             }
