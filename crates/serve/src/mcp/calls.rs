@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use pericope::api::Span;
-use pericope::store::{Expand, Passage};
+use pericope::store::Passage;
 use pericope_util::seconds_since;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
@@ -95,8 +95,6 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput, Problem> {
     let SearchArguments { query, k, path, heading, mode, expand, expand_tokens, rerank, index, budget } = arguments;
     let budget = Some(budget);
-    // Agents name every argument that there is.
-    let expand_tokens = (expand != Expand::None).then_some(expand_tokens);
     let plain = SearchRequest::new(query);
     let request = SearchRequest { k, mode, path, heading, expand, expand_tokens, rerank, budget, index, ..plain };
     let answer = service.search(&request)?;

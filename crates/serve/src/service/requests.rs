@@ -1,4 +1,4 @@
-use pericope::store::{Expand, Mode};
+use pericope::store::{EXPAND_TOKENS, Expand, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -53,10 +53,10 @@ pub struct SearchRequest {
     #[param(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
     #[schema(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
     pub expand: Expand,
-    /// Tokens that an expanded hit has at most, 1 to 100000. Only together with `expand`.
-    #[serde(default)]
+    /// Tokens that an expanded hit has at most, 1 to 100000.
+    #[serde(default = "expand_tokens")]
     #[param(minimum = 1, maximum = 100000, default = 512)]
-    pub expand_tokens: Option<usize>,
+    pub expand_tokens: usize,
     /// What orders the best hits anew before anything is expanded: the name of a reranker that the server was started with
     /// (`/v1/indexes` lists them), or `none`. By default the first of them.
     #[serde(default)]
@@ -80,6 +80,10 @@ fn ten() -> usize {
     10
 }
 
+fn expand_tokens() -> usize {
+    EXPAND_TOKENS
+}
+
 impl SearchRequest {
     /// Returns a request for the ten best chunks.
     #[must_use]
@@ -93,7 +97,7 @@ impl SearchRequest {
             file_type: Vec::new(),
             context: 0,
             expand: Expand::None,
-            expand_tokens: None,
+            expand_tokens: EXPAND_TOKENS,
             rerank: None,
             group: false,
             budget: None,

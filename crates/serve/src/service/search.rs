@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use pericope::store::{
-    ChunkId, ChunkRecord, EXPAND_TOKENS, Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget,
+    ChunkId, ChunkRecord, Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget,
 };
 
 use super::requests::within;
@@ -29,12 +29,7 @@ impl Service {
         let begun = Instant::now();
         within("k", request.k, 1, 100)?;
         within("context", request.context, 0, 10)?;
-        if let Some(tokens) = request.expand_tokens {
-            within("expand_tokens", tokens, 1, 100_000)?;
-            if request.expand == Expand::None {
-                return Err(Problem::parameter("`expand_tokens` is the size of an expanded hit: it needs `expand`"));
-            }
-        }
+        within("expand_tokens", request.expand_tokens, 1, 100_000)?;
         if request.context > 0 && request.expand != Expand::None {
             return Err(Problem::parameter("`context` and `expand` exclude each other"));
         }
@@ -65,8 +60,7 @@ impl Service {
         };
         let (query, mode) = self.query(&opened, &request.q, request.mode, request.k)?;
         let query = query.with_filter(filter);
-        let tokens = request.expand_tokens.unwrap_or(EXPAND_TOKENS);
-        let expansion = Expansion { expand: request.expand, tokens }.within(request.budget);
+        let expansion = Expansion { expand: request.expand, tokens: request.expand_tokens }.within(request.budget);
         let store = opened.retriever.as_ref();
         let reranked = reranker.map(|one| Reranked::new(store, one.reranker.as_ref(), self.rerankers.depth(query.k)));
         let store: &dyn Retriever = match &reranked {

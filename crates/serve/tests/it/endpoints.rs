@@ -113,8 +113,6 @@ fn a_hit_may_be_expanded() {
         ("expand=parents", "none, parent, merge"),
         ("expand=parent&context=1", "exclude each other"),
         ("expand=parent&expand_tokens=0", "1 to 100000"),
-        ("expand_tokens=20", "needs `expand`"),
-        ("expand=none&expand_tokens=20", "needs `expand`"),
     ] {
         let reply = get(server.address, &format!("/v1/search?q=moon&{wrong}"));
         assert!(reply.status == 400 && reply.text().contains(says), "{wrong}: {}", reply.text());
