@@ -158,7 +158,9 @@ fn same(written: &str, there: &str) {
 fn an_old_summary_is_read_and_written_without_a_change() {
     let read = |name: &str| std::fs::read_to_string(fixtures().join("run").join(name)).unwrap();
     let summary: pericope_eval::record::Summary = serde_json::from_str(&read("summary.json")).unwrap();
-    same(&serde_json::to_string(&summary).unwrap(), &read("summary.json"));
+    // Null where nothing was compared is said since.
+    let written = serde_json::to_string(&summary).unwrap();
+    same(&written.replace(r#","verdict":null"#, ""), &read("summary.json"));
     for line in read("items.jsonl").lines() {
         let item: pericope_eval::record::Item = serde_json::from_str(line).unwrap();
         same(&serde_json::to_string(&item).unwrap(), line);
