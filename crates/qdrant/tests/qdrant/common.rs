@@ -137,6 +137,7 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
         let point = Point {
             id: Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{document}\u{1}{start}\u{1}{text}").as_bytes()),
             chunk,
+            headings: Vec::new(),
             revision: revision.to_owned(),
             chunks: texts.len() as u64,
             origin: Some("a test".to_owned()),
