@@ -120,7 +120,7 @@ fn a_text_whose_request_fails_counts_when_it_is_answered() {
     let ill = Arc::new(AtomicBool::new(true));
     let is_ill = Arc::clone(&ill);
     let plan = move |seen: &Seen| {
-        let long = |text: &serde_json::Value| text.as_str().is_some_and(|text| text.len() > 1000);
+        let long = |text: &serde_json::Value| text.as_str().is_some_and(|text| text.len() > 40_000);
         match seen.body["input"].as_array().unwrap().iter().any(long) {
             true => Act::TooLong,
             false if is_ill.load(Ordering::SeqCst) => Act::Error(400, "not now".into()),
@@ -129,7 +129,7 @@ fn a_text_whose_request_fails_counts_when_it_is_answered() {
     };
     let server = Server::start(|_| String::new(), plan).unwrap();
     let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), &Shared::in_memory().unwrap()).unwrap();
-    let (long, longest) = ("word ".repeat(600), "word ".repeat(20_000));
+    let (long, longest) = ("word ".repeat(9_000), "word ".repeat(20_000));
     for text in [&long, &longest] {
         assert!(encoder.encode(&[text.as_str()]).is_err());
         assert_eq!(encoder.texts_cut(), 0);
