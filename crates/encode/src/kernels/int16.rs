@@ -332,15 +332,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{GROUP, Product, Rounded, Rounding, SIDE, Weights, product_of};
-
-    fn numbers(len: usize, seed: u64) -> Vec<f32> {
-        let mut state = seed | 1;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-        };
-        (0..len).map(|_| next()).collect()
-    }
+    use crate::testing::numbers;
 
     /// The product by the way that this machine takes, and number by number.
     fn both_ways(x: &[f32], w: &[f32], inputs: usize) -> [Vec<f32>; 2] {

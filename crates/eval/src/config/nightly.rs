@@ -163,21 +163,24 @@ fn may_be_called(url: &str) -> bool {
     if url.starts_with("${") {
         return true;
     }
-    let Some((scheme, rest)) = url.split_once("://") else { return false };
-    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
-        && !rest.is_empty()
-        && !rest.starts_with(['/', ':', '?', '#'])
-        && !rest.contains(|c: char| c.is_whitespace() || c.is_control())
+    behind_scheme(url).is_some_and(|rest| {
+        !rest.is_empty()
+            && !rest.starts_with(['/', ':', '?', '#'])
+            && !rest.contains(|c: char| c.is_whitespace() || c.is_control())
+    })
+}
+
+/// What stands behind `http://` or `https://`.
+fn behind_scheme(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once("://")?;
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)).then_some(rest)
 }
 
 /// True for an address that can stand in a link as it is.
 fn is_web_address(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let Some(rest) = behind_scheme(url) else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let can_stand = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"\\^`{|}".contains(c);
-    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
-        && !host.is_empty()
-        && !host.starts_with(':')
-        && rest.chars().all(can_stand)
+    !host.is_empty() && !host.starts_with(':') && rest.chars().all(can_stand)
 }

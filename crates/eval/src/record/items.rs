@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use pericope_util::{open_file, shown_path};
+use serde::de::DeserializeOwned;
 
 use super::Item;
 
@@ -84,11 +86,12 @@ impl Lines {
 /// The items of a run one by one, each with the byte at which its line begins. Blank lines are passed over. A line that is no item is
 /// an error, behind which the next item comes; a file that cannot be read any further ends with its error.
 #[derive(Debug)]
-pub struct ItemReader {
+pub struct ItemReader<T = Item> {
     lines: Lines,
     /// Lines that were read.
     read: usize,
     ended: bool,
+    of: PhantomData<T>,
 }
 
 impl ItemReader {
@@ -97,12 +100,22 @@ impl ItemReader {
     /// # Errors
     /// [`ItemError::Io`] where the file is missing or cannot be read.
     pub fn open(path: &Path) -> Result<Self, ItemError> {
-        Ok(Self { lines: Lines::open(path)?, read: 0, ended: false })
+        Self::open_as(path)
     }
 }
 
-impl Iterator for ItemReader {
-    type Item = Result<(Item, u64), ItemError>;
+impl<T> ItemReader<T> {
+    /// Opens `items.jsonl` for some of the fields of every item: what is not asked for costs little.
+    ///
+    /// # Errors
+    /// [`ItemError::Io`] where the file is missing or cannot be read.
+    pub fn open_as(path: &Path) -> Result<Self, ItemError> {
+        Ok(Self { lines: Lines::open(path)?, read: 0, ended: false, of: PhantomData })
+    }
+}
+
+impl<T: DeserializeOwned> Iterator for ItemReader<T> {
+    type Item = Result<(T, u64), ItemError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {

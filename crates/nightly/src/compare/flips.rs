@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Compared, Difference};
 use crate::gather::ItemLines;
@@ -176,6 +176,14 @@ fn moves(tonight: &NightlyRun, compared: &Compared, difference: &Difference) -> 
         .collect()
 }
 
+/// What tells an item apart; the rest of a line is not kept.
+#[derive(Deserialize)]
+struct Name {
+    question_id: String,
+    #[serde(flatten)]
+    key: CellKey,
+}
+
 /// The wanted items, from where they stand in the file.
 fn items_at(path: &Path, wanted: &BTreeSet<(CellKey, String)>, lines: &ItemLines) -> BTreeMap<(CellKey, String), Item> {
     let Ok(mut file) = ItemSeeker::open(path) else { return BTreeMap::new() };
@@ -185,17 +193,17 @@ fn items_at(path: &Path, wanted: &BTreeSet<(CellKey, String)>, lines: &ItemLines
 
 /// The wanted items, from a file that is read until all are found.
 fn items(path: &Path, wanted: &BTreeSet<(CellKey, String)>) -> BTreeMap<(CellKey, String), Item> {
-    let mut found = BTreeMap::new();
-    let Ok(file) = ItemReader::open(path) else { return found };
+    let Ok(file) = ItemReader::open_as(path) else { return BTreeMap::new() };
+    let mut lines = ItemLines::new();
     // A line that is damaged costs itself alone.
-    for (item, _) in file.filter_map(Result::ok) {
-        let name = (item.key(), item.question_id.clone());
+    for (Name { question_id, key }, line) in file.filter_map(Result::ok) {
+        let name = (key, question_id);
         if wanted.contains(&name) {
-            found.insert(name, item);
-            if found.len() == wanted.len() {
+            lines.insert(name, line);
+            if lines.len() == wanted.len() {
                 break;
             }
         }
     }
-    found
+    items_at(path, wanted, &lines)
 }

@@ -1,15 +1,7 @@
 use super::super::math::reference_gelu;
 use super::super::{Precision, ROW_TILE};
 use super::{Finish, Linear, feed_forward};
-
-fn numbers(len: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..len).map(|_| next()).collect()
-}
+use crate::testing::numbers;
 
 #[test]
 fn agrees_with_sums_in_double_precision() {
