@@ -1,4 +1,4 @@
-//! Support of tests: the installed model, what is said where it is not there, and numbers.
+//! Support of tests: the installed model, and what is said where it is not there.
 
 use std::io::Write;
 use std::panic::Location;
@@ -24,14 +24,4 @@ pub(crate) fn skipped(needs: &str) {
     let place = format!("{}:{}", caller.file(), caller.line());
     let name = thread.name().filter(|name| *name != "main").unwrap_or(&place);
     let _ = writeln!(std::io::stderr(), "SKIPPED: {name}: needs {needs}");
-}
-
-/// Numbers from -1 to 1, the same for the same seed.
-pub(crate) fn numbers(len: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed | 1;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..len).map(|_| next()).collect()
 }

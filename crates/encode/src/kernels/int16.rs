@@ -331,8 +331,8 @@ fn group(simd: V3, x: &[u32], pairs: usize, start: usize, lines: &[Line]) -> [[_
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::testing::numbers;
     use super::{GROUP, Product, Rounded, Rounding, SIDE, Weights, product_of};
-    use crate::testing::numbers;
 
     /// The product by the way that this machine takes, and number by number.
     fn both_ways(x: &[f32], w: &[f32], inputs: usize) -> [Vec<f32>; 2] {

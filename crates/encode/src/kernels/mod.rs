@@ -21,6 +21,8 @@ mod outer;
 mod precision;
 mod rotation;
 mod rows;
+#[cfg(test)]
+mod testing;
 
 pub use aligned::Aligned;
 pub use attention::{AttendScratch, Attention, Distances, Reach, attend};

@@ -1,7 +1,7 @@
 use super::super::math::reference_gelu;
+use super::super::testing::numbers;
 use super::super::{Precision, ROW_TILE};
 use super::{Finish, Linear, feed_forward};
-use crate::testing::numbers;
 
 #[test]
 fn agrees_with_sums_in_double_precision() {
