@@ -27,7 +27,8 @@
 //! tear what belongs together (a heading from its body, the pieces of one unit); the fewest chunks under the minimum; the most
 //! boundaries kept before headings of level 1, then of level 2, and so on, so that what is joined stays in its section. Segments
 //! that fit `max_tokens` are joined whole: without a target, a gap inside one is not cut. So a chunk is under the minimum only where it
-//! would exceed `max_tokens` together with the chunk before it, and with the one after it.
+//! would exceed `max_tokens` together with the chunk before it, and with the one after it. (Where a segmenter cuts inside words, each
+//! piece counts as a token at least, so such a chunk may be under the minimum by its own count.)
 //!
 //! With no limits this is thresholding: the gaps with s_i > threshold. A target without a maximum bounds chunks at 8 times the
 //! target.
