@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::Chunk;
-use pericope_segment::embedding::finite;
 use pericope_store::{Expand, Mode, expand};
 use rayon::prelude::*;
 
@@ -59,7 +58,7 @@ impl<'a> Runner<'a> {
         let vectors = match &setup.encoder {
             Some(encoder) => {
                 let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
-                Some(finite(encoder.as_ref(), encoder.encode_queries(&texts)?)?)
+                Some(encoder.encode_queries(&texts)?.finite(encoder.name())?)
             }
             None => None,
         };
