@@ -4,9 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pericope::api;
-use pericope::index::pipeline::{Failure, is_under};
-use pericope::read::{ReadError, ReadOptions, WalkOptions, document_id, read_each, reader, walk};
+use pericope::index::pipeline::Failure;
+use pericope::read::{ReadError, ReadOptions, WalkOptions, read_each, walk};
+use pericope::{Missed, api};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
 
@@ -14,46 +14,6 @@ use crate::custom::Raised;
 use crate::document::{self, Document};
 use crate::ending::{Call, exit};
 use crate::errors::usage;
-
-/// What could not be read, by which a rebuild knows what it would lose. A store knows documents from here by their ids
-/// alone.
-#[derive(Default)]
-pub struct Missed {
-    /// Names of failures of files that are not there, or hold nothing: their documents are gone.
-    gone: HashSet<String>,
-    /// Files and folders, as documents are called.
-    places: Vec<String>,
-    /// Documents that have ids of their own are among it: nobody knows which.
-    any: bool,
-}
-
-impl Missed {
-    fn note(&mut self, name: &str, path: &Path, error: &ReadError) {
-        if matches!(error, ReadError::NotFound { .. } | ReadError::Empty { .. }) {
-            self.gone.insert(name.to_owned());
-            return;
-        }
-        let place = error.path().unwrap_or(path);
-        let ending = place.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        self.any |= reader(&ending).is_some_and(|reader| reader.name() == "jsonl");
-        self.places.push(document_id(place));
-    }
-
-    /// True where everything was read that is there.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
-    /// Whether a failure of this name is of a file that is not there, or holds nothing.
-    pub fn is_gone(&self, name: &str) -> bool {
-        self.gone.contains(name)
-    }
-
-    /// Whether a document of this id may be in what could not be read.
-    pub fn may_hold(&self, id: &str) -> bool {
-        self.any || self.places.iter().any(|place| is_under(id, place))
-    }
-}
 
 /// Documents from Python: documents as they are, and paths of files and folders, which are read here.
 pub struct Feed {

@@ -1,6 +1,5 @@
 //! Documents into a store.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -8,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use pericope::api::{self, SegmentError};
 use pericope::index::pipeline::{Failure, Options, Progress, Report, index_documents_with};
 use pericope::segment::{Chunker, Limits};
-use pericope::store::{Destination, Finished, HEADING_TOKENS, Publication, RunSummary, StoreError};
+use pericope::store::{Destination, Finished, HEADING_TOKENS, Publication, StoreError};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -170,14 +169,10 @@ fn write(
             interrupt.by(error);
         }
     };
-    let report = index_documents_with(store.as_mut(), feed, cut, &options, progress)?;
+    let mut report = index_documents_with(store.as_mut(), feed, cut, &options, progress)?;
     // Documents that did not come are lacking: a store that was built anew is not to take the place of the old one.
-    let interrupted = report.interrupted || reading.holds();
-    let missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
-    let failed: HashSet<String> = report.failed.iter().filter(|name| !missed.is_gone(name)).cloned().collect();
-    let unseen = |document: &str| missed.may_hold(document);
-    let unseen: Option<&(dyn Fn(&str) -> bool + Sync)> = if missed.is_empty() { None } else { Some(&unseen) };
-    let finished = store.finish(&RunSummary { interrupted, failed: Some(&failed), unseen, ..report.summary() })?;
+    report.interrupted |= reading.holds();
+    let finished = missed.lock().unwrap_or_else(PoisonError::into_inner).finish(store, &report)?;
     Ok((report, finished))
 }
 

@@ -74,6 +74,19 @@ impl Embeddings {
         self.values
     }
 
+    /// Returns the same vectors, as an embedder gave them, where all of their numbers are some: what is cut, found or measured by
+    /// others would be arbitrary, and look like any.
+    ///
+    /// # Errors
+    /// [`EncodeError::Model`], naming the embedder and the first vector that is not finite.
+    pub fn finite(self, embedder: &str) -> Result<Self, EncodeError> {
+        let Some(at) = self.values.iter().position(|x| !x.is_finite()) else { return Ok(self) };
+        let (number, of) = (at / self.dimension + 1, self.len());
+        Err(EncodeError::Model(format!(
+            "the embedder {embedder} gives vectors that are not finite (the first is number {number} of {of}): its weights are damaged"
+        )))
+    }
+
     /// Appends the rows of `other`, which must have the same dimension (an empty matrix takes any).
     ///
     /// # Panics
@@ -197,4 +210,21 @@ pub trait SentenceEncoder: Send + Sync {
 #[must_use]
 pub fn joined_windows(texts: &[&str], windows: &[Range<usize>]) -> Vec<String> {
     windows.iter().map(|window| texts.get(window.clone()).unwrap_or_default().join(" ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Embeddings;
+
+    #[test]
+    fn vectors_of_numbers_that_are_none_are_refused() {
+        let whole = Embeddings::new(2, vec![0.0, 1.0, f32::MAX, -1.0]);
+        assert!(whole.clone().finite("e").is_ok_and(|same| same == whole));
+        assert!(Embeddings::default().finite("e").is_ok());
+        for none in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let said = Embeddings::new(2, vec![0.0, 1.0, none, none]).finite("e").map_err(|error| error.to_string());
+            let says = "the embedder e gives vectors that are not finite (the first is number 2 of 2)";
+            assert!(said.as_ref().is_err_and(|said| said.starts_with(says)), "{said:?}");
+        }
+    }
 }

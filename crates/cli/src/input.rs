@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pericope::Missed;
 use pericope_api::Document;
 use pericope_learn::corpus::Skipped;
 use pericope_read::{
@@ -110,8 +111,8 @@ pub struct Input {
     problems: Vec<String>,
     /// Indexes among the files.
     indexes: Vec<PathBuf>,
-    /// Where these problems are, as documents are called: nobody knows what lies there or below.
-    missed: Vec<String>,
+    /// Where these problems are: nobody knows what lies there or below.
+    missed: Missed,
     /// Links that lead out of the folders and were not followed.
     outside: Vec<PathBuf>,
     /// Paths of what is found under another one.
@@ -155,7 +156,7 @@ impl Input {
         // What lies in a project's own folder is no document, unless it is named itself.
         let is_ours = |path: &Path| is_own(path) && !paths.iter().any(|root| is_own(root));
         let mut files = Vec::new();
-        let (mut problems, mut missed) = (Vec::new(), Vec::new());
+        let (mut problems, mut missed) = (Vec::new(), Missed::default());
         for found in found {
             match found {
                 Ok(path) if is_ours(&path) => {}
@@ -166,13 +167,13 @@ impl Input {
                 Err(skipped) if skipped.path().is_some_and(|path| indexes.hold(path)) => {}
                 Err(skipped) => {
                     // Without a path it may be about any file.
-                    missed.push(skipped.path().map(document_id).unwrap_or_default());
+                    missed.note_place(skipped.path());
                     problems.push(skipped.to_string());
                 }
             }
         }
         let indexes = others(indexes, written);
-        missed.extend(indexes.iter().map(document_id));
+        indexes.iter().for_each(|index| missed.note_place(Some(index)));
         let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
         let (time, hand) = (limits.time, Hand::default());
         Ok(Self { files, options, time, hand, problems, indexes, missed, outside, twice, linked, media })
@@ -188,9 +189,10 @@ impl Input {
         self.options.max_bytes
     }
 
-    /// True where nothing was left out while the files were looked for.
-    pub fn saw_all(&self) -> bool {
-        self.problems.is_empty() && self.indexes.is_empty()
+    /// What was left out while the files were looked for: files may be there although they were not found, since something
+    /// on the way to them could not be looked at.
+    pub fn missed(&self) -> &Missed {
+        &self.missed
     }
 
     /// Names what was left out while the files were looked for; returns how much that is.
@@ -232,12 +234,6 @@ impl Input {
     pub fn is_twice(&self, name: &str) -> bool {
         let path = document_path(name);
         self.twice.iter().any(|twice| path.starts_with(twice))
-    }
-
-    /// True for the name of a file that may be there although it was not found: something on the way to it could not be
-    /// looked at.
-    pub fn may_miss(&self, name: &str) -> bool {
-        self.missed.iter().any(|missed| Path::new(name).starts_with(missed))
     }
 
     /// Reads one file: its documents, and what gives none. However long it takes.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
-use pericope_segment::embedding::{finite, readable};
+use pericope_segment::embedding::readable;
 use rayon::prelude::*;
 
 /// Sentences a call of the encoder: enough to sort them by length.
@@ -35,7 +35,7 @@ impl SentenceReader {
             let counted = texts.par_iter().filter_map(|text| encoder.count_tokens(text));
             let tokens: usize = counted.map(|tokens| tokens.min(encoder.max_tokens())).sum();
             self.tokens.fetch_add(tokens as u64, Ordering::Relaxed);
-            values.extend_from_slice(finite(encoder, encoder.encode(&texts)?)?.values());
+            values.extend_from_slice(encoder.encode(&texts)?.finite(encoder.name())?.values());
         }
         Ok(values)
     }

@@ -11,6 +11,7 @@ mod error;
 #[cfg(all(feature = "eval", feature = "models"))]
 pub mod experiments;
 mod language_models;
+mod missed;
 mod needs;
 mod reference;
 #[cfg(feature = "models")]
@@ -43,6 +44,7 @@ pub use pericope_store as store;
 
 pub use engine::{Engine, LoadingCounter, segmenters};
 pub use error::EngineError;
+pub use missed::Missed;
 pub use needs::{needs_encoder, reads_with, shares_encoder, tokenizer_for};
 pub use reference::Corpus;
 #[cfg(feature = "models")]

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use pericope_api::Embeddings;
 use pericope_store::{
-    Analyzer, ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, IndexSpec, IndexStats, Known,
-    Provenance, Publication, RunSummary, StoreError, StoreMeta,
+    Analyzer, COMMIT_EVERY, ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, IndexSpec, IndexStats,
+    Known, Provenance, Publication, RunSummary, StoreError, StoreMeta,
 };
 use twox_hash::XxHash3_128;
 
@@ -30,6 +30,7 @@ pub struct QdrantDestination {
     documents: BTreeMap<String, Held>,
     commit_bytes: u64,
     uncommitted: u64,
+    committed: Instant,
     started: Instant,
     stats: IndexStats,
 }
@@ -47,7 +48,7 @@ struct Held {
 impl QdrantDestination {
     /// Opens the collection, or makes it; with `rebuild` a new one that takes its place when it is finished. Lists the
     /// documents that are there. `analyzer` makes the terms of BM25. Everything is stored every `commit_bytes` bytes of
-    /// text.
+    /// text and every 30 seconds.
     ///
     /// # Errors
     /// As [`Collection::open_or_create`] and [`Rebuild::begin`].
@@ -85,6 +86,7 @@ impl QdrantDestination {
             analyzer,
             commit_bytes: commit_bytes.max(1),
             uncommitted: 0,
+            committed: started,
             started,
             stats: IndexStats::default(),
             rebuild,
@@ -215,7 +217,8 @@ impl Destination for QdrantDestination {
         }
         self.stats.bytes += document.bytes;
         self.uncommitted += document.bytes;
-        if self.uncommitted >= self.commit_bytes { self.commit() } else { Ok(()) }
+        let is_time = self.uncommitted >= self.commit_bytes || self.committed.elapsed() >= COMMIT_EVERY;
+        if is_time { self.commit() } else { Ok(()) }
     }
 
     fn remove(&mut self, document: &str) -> Result<bool, StoreError> {
@@ -229,6 +232,7 @@ impl Destination for QdrantDestination {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.uncommitted = 0;
+        self.committed = Instant::now();
         Ok(self.writer.flush()?)
     }
 
@@ -251,5 +255,31 @@ impl Destination for QdrantDestination {
         let mut stats = IndexStats { documents: documents as u64, chunks, seconds, ..self.stats };
         stats.add_embedding(run.embedded, run.truncated);
         Ok(Finished { stats, publication })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_testkit::analyzer::PlainWords;
+    use pericope_testkit::documents::{made_up, sentence_chunks};
+    use pericope_testkit::encoders::BagOfWords;
+    use pericope_testkit::qdrant::Server;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fill_a_batch_is_stored_in_time() {
+        let server = Server::start().unwrap();
+        let target = Target::parse(&server.url("docs")).unwrap();
+        let spec = IndexSpec::new("sentence", "words").with_encoder(BagOfWords::new());
+        let mut store = QdrantDestination::open(&target, &spec, Arc::new(PlainWords), false, u64::MAX).unwrap();
+        let stored = || Collection::open(&target).unwrap().count().unwrap();
+        let [first, second] = ["a", "b"].map(|id| made_up(id, 1, 5));
+        store.add(&first, &sentence_chunks(&first)).unwrap();
+        assert_eq!(stored(), 0);
+        store.committed = store.committed.checked_sub(COMMIT_EVERY).unwrap();
+        store.add(&second, &sentence_chunks(&second)).unwrap();
+        assert_eq!(stored(), 10);
     }
 }

@@ -73,9 +73,8 @@ pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&Encoded]) -> Resu
     if texts.is_empty() {
         return Ok(Embeddings::new(encoder.dimension(), Vec::new()));
     }
-    let own: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
     let found = match texts.iter().all(|text| matches!(text, Encoded::Alone(_))) {
-        true => encoder.encode_passages(&own)?,
+        true => encoder.encode_passages(&texts.iter().map(|text| text.as_str()).collect::<Vec<_>>())?,
         false => {
             let mut documents: Vec<(&str, Vec<Span>)> = Vec::new();
             for (document, span) in texts.iter().map(|text| text.within()) {
@@ -89,7 +88,7 @@ pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&Encoded]) -> Resu
             encoder.encode_spans(&documents)?
         }
     };
-    checked(encoder, &own, found)
+    checked(encoder, texts.len(), found)
 }
 
 /// Encodes a query, and checks the answer as [`encode_checked`] does.
@@ -98,25 +97,16 @@ pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&Encoded]) -> Resu
 /// As [`encode_checked`].
 pub fn encode_query(encoder: &dyn SentenceEncoder, query: &str) -> Result<Vec<f32>, StoreError> {
     let found = encoder.encode_queries(&[query])?;
-    Ok(checked(encoder, &[query], found)?.values().to_vec())
+    Ok(checked(encoder, 1, found)?.into_values())
 }
 
-fn checked(encoder: &dyn SentenceEncoder, texts: &[&str], found: Embeddings) -> Result<Embeddings, StoreError> {
-    let broken = |reason| Err(StoreError::EncoderOutput { name: encoder.name().to_owned(), reason });
-    if found.len() != texts.len() || found.dimension() != encoder.dimension() {
-        return broken(format!(
-            "{} vectors of {} dimensions for {} texts of {}",
-            found.len(),
-            found.dimension(),
-            texts.len(),
-            encoder.dimension()
-        ));
+fn checked(encoder: &dyn SentenceEncoder, texts: usize, found: Embeddings) -> Result<Embeddings, StoreError> {
+    if found.len() != texts || found.dimension() != encoder.dimension() {
+        let (vectors, wide, wanted) = (found.len(), found.dimension(), encoder.dimension());
+        let reason = format!("{vectors} vectors of {wide} dimensions for {texts} texts of {wanted}");
+        return Err(StoreError::EncoderOutput { name: encoder.name().to_owned(), reason });
     }
-    if let Some(at) = found.values().iter().position(|v| !v.is_finite()) {
-        let text: String = texts.get(at / found.dimension()).unwrap_or(&"").chars().take(40).collect();
-        return broken(format!("the vector of {text:?} is not finite"));
-    }
-    Ok(found)
+    Ok(found.finite(encoder.name())?)
 }
 
 /// Returns the query's vector: its own, or what the encoder makes of its text. `name` is the embedder that the store was
@@ -144,7 +134,8 @@ mod tests {
     use super::*;
     use crate::late::within_document;
 
-    /// Two numbers of a span: the length of its document and its own; of a text by itself, 0 and its length.
+    /// Two numbers of a span: the length of its document and its own; of a text by itself, 0 and its length. The text
+    /// `endless` has no length.
     struct Lengths;
 
     impl SentenceEncoder for Lengths {
@@ -165,7 +156,8 @@ mod tests {
         }
 
         fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-            Ok(Embeddings::new(2, texts.iter().flat_map(|text| [0.0, text.len() as f32]).collect()))
+            let length = |text: &&str| if *text == "endless" { f32::INFINITY } else { text.len() as f32 };
+            Ok(Embeddings::new(2, texts.iter().flat_map(|text| [0.0, length(text)]).collect()))
         }
 
         fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
@@ -192,5 +184,16 @@ mod tests {
         assert_eq!(vectors.values(), [12.0, 5.0, 12.0, 6.0, 17.0, 5.0, 17.0, 11.0, 5.0, 5.0]);
         let alone = encode_checked(&Lengths, &read.iter().skip(4).collect::<Vec<_>>()).unwrap();
         assert_eq!(alone.values(), [0.0, 5.0]);
+    }
+
+    #[test]
+    fn vectors_that_are_not_finite_are_told_as_everywhere() {
+        let read = ["some", "endless"].map(|text| Encoded::Alone(text.into()));
+        let chunks = encode_checked(&Lengths, &read.each_ref()).unwrap_err();
+        let query = encode_query(&Lengths, "endless").unwrap_err();
+        for (error, number) in [(chunks, "2 of 2"), (query, "1 of 1")] {
+            let says = format!("the embedder lengths gives vectors that are not finite (the first is number {number})");
+            assert!(error.to_string().starts_with(&says), "{error}");
+        }
     }
 }

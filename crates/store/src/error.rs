@@ -24,7 +24,7 @@ pub enum StoreError {
     /// The encoder failed.
     #[error(transparent)]
     Encoder(#[from] EncodeError),
-    /// The encoder answered with something that is not one finite vector a text.
+    /// The encoder answered with something that is not one vector a text.
     #[error("the embedder `{name}` broke its promise: {reason}")]
     EncoderOutput {
         /// The embedder's name.

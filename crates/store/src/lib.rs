@@ -55,4 +55,4 @@ pub use shard::{NoShard, Shard};
 pub use snippet::{Highlighter, SNIPPET_CHARS};
 pub use source::{FileStamp, Known, KnownSource, SourceRecord};
 pub use terms::{Clause, Terms, analyzed, query_words};
-pub use write::{Destination, DestinationInfo, Finished, IndexStats, Publication, RunSummary};
+pub use write::{COMMIT_EVERY, Destination, DestinationInfo, Finished, IndexStats, Publication, RunSummary};

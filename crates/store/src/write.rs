@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pericope_api::{Chunk, Document, Embeddings};
 use pericope_language::LanguageChoice;
@@ -9,6 +10,10 @@ use crate::{
     ChunkEntry, DocumentHeader, EmbedCounts, Embedding, Encoded, Known, SourceRecord, StoreError, VectorCache,
     encode_checked, prepare,
 };
+
+/// The time after which a store commits by itself, after a document: what a crash can cost, beside the documents that are
+/// being embedded.
+pub const COMMIT_EVERY: Duration = Duration::from_secs(30);
 
 /// The facts about a store that is written.
 #[derive(Clone, Default)]

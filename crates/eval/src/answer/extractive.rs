@@ -3,7 +3,6 @@ use std::sync::Arc;
 
 use pericope_api::{Document, EncodeError, Kind, SentenceEncoder, Span};
 use pericope_read::ReadOptions;
-use pericope_segment::embedding::finite;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -121,7 +120,7 @@ impl Extractive {
             let texts: Vec<_> = portion.iter().map(|&(d, span)| self.documents[d].visible(span)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
             let vectors =
-                self.encoder.as_deref().map(|encoder| finite(encoder, encoder.encode(&texts)?)).transpose()?;
+                self.encoder.as_deref().map(|encoder| encoder.encode(&texts)?.finite(encoder.name())).transpose()?;
             for (n, (key, text)) in portion.iter().zip(&texts).enumerate() {
                 let vector = vectors.as_ref().map(|v| Box::from(v.row(n)));
                 self.met.insert(*key, Met { stems: self.stems.distinct(text), vector });
@@ -203,7 +202,7 @@ impl Extractive {
             .flat_map(|(i, d)| d.iter().flat_map(move |d| d.sentences.iter().map(move |s| (i, d.text(s.span)))))
             .collect();
         let texts: Vec<&str> = sentences.iter().map(|(_, text)| *text).collect();
-        let vectors = finite(encoder.as_ref(), encoder.encode(&texts)?)?;
+        let vectors = encoder.encode(&texts)?.finite(encoder.name())?;
         for (n, (i, text)) in sentences.iter().enumerate() {
             let words = text.split_whitespace().count() as f32;
             let Some(sum) = found.get_mut(*i) else { continue };

@@ -41,12 +41,12 @@ impl Asking {
 }
 
 impl PassageFinder for Asking {
-    fn check(&self, query: &Query<'_>) -> Result<(), String> {
+    fn check(&self, query: &Query<'_>) -> Result<bool, String> {
         match self.ask(query) {
             Err(error @ (ProgramError::NotStarted { .. } | ProgramError::Ended { .. } | ProgramError::Interrupted)) => {
                 Err(error.to_string())
             }
-            _ => Ok(()),
+            answer => Ok(answer.is_ok()),
         }
     }
 

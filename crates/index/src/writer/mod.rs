@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pericope_api::{Chunk, Document};
 use pericope_store::{
@@ -30,15 +30,14 @@ use crate::own::{refuse_foreign, remove_older_builds};
 use crate::vectors::{GenerationId, VectorSet, VectorWriter};
 use crate::{IndexError, IndexMeta, IndexReader, directory};
 
-/// Text between two commits,
+/// Text between two commits; the time between them is that of all stores. It is what a crash can cost, and what bounds the
+/// memory of what is not committed.
 const COMMIT_BYTES: u64 = 64 << 20;
-/// and time between two commits: what a crash can cost, and what bounds the memory of what is not committed.
-const COMMIT_EVERY: Duration = Duration::from_secs(60);
 
 /// Writes documents into an index directory. One writer a directory, in all processes.
 ///
 /// Nothing is seen by readers, or survives the process, before [`commit`](Self::commit) (which also happens by itself
-/// every 64 MB of text and every minute) or [`finish`](Self::finish). A writer that is dropped leaves the index as it was
+/// every 64 MB of text and every 30 seconds) or [`finish`](Self::finish). A writer that is dropped leaves the index as it was
 /// at the last commit.
 ///
 /// It is a [`Destination`](crate::Destination): [`pipeline::run`](crate::pipeline::run) reads, segments and embeds on all

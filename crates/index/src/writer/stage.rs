@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use pericope_api::Embeddings;
 use pericope_store::{
-    ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, Known, Prepared, Provenance, RunSummary,
-    SourceRecord, StoreError,
+    COMMIT_EVERY, ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, Known, Prepared, Provenance,
+    RunSummary, SourceRecord, StoreError,
 };
 use uuid::Uuid;
 
@@ -76,7 +76,7 @@ impl IndexWriter {
         let record = DocumentRecord { source, hash: Some(document.hash), chunks };
         self.changes.documents.insert(document.id.clone(), Some(record));
         self.uncommitted_bytes += document.bytes;
-        if self.uncommitted_bytes >= self.commit_bytes || self.committed.elapsed() >= super::COMMIT_EVERY {
+        if self.uncommitted_bytes >= self.commit_bytes || self.committed.elapsed() >= COMMIT_EVERY {
             self.commit_all()?;
         }
         Ok(())
@@ -102,6 +102,9 @@ impl IndexWriter {
                     self.drain()?;
                 }
             }
+        }
+        if self.queue.is_enough() {
+            self.drain()?;
         }
         self.note(document, ids)
     }

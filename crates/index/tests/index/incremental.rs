@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use pericope_api::{Chunk, Document};
 use pericope_index::pipeline::{Failure, Metadata, Options, Report, Source, prune, run};
 use pericope_index::{
-    Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, VectorCache,
+    Contents, Destination, EmbeddingCache, IndexReader, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, VectorCache,
 };
 use pericope_store::FileStamp;
 
@@ -414,6 +414,31 @@ fn another_segmenter_state_reads_everything_again_and_embeds_nothing_twice() {
     let mut writer = IndexWriter::rebuild(dir.path(), &weights("b")).unwrap();
     assert!(writer.known().unwrap().sources.is_empty());
     assert_ne!(writer.about().fingerprint, pericope_index::IndexMeta::new(&weights("a")).built_with().fingerprint());
+}
+
+#[test]
+fn a_run_that_breaks_off_keeps_what_was_embedded() {
+    let mut shelf = Shelf::default();
+    for i in 0..30 {
+        shelf.put_document(&made_up(&format!("d{i:02}.md"), i, 30));
+    }
+    let (dir, spec) = (tempfile::tempdir().unwrap(), dense_spec());
+    let mut spoilt = shelf.clone();
+    spoilt.put("d15.md", &[("d15.md", &["Some cyanide."])]);
+    let faulty = Arc::new(BagOfWords { fingerprint: "v1", texts: AtomicUsize::new(0), poison: Some("cyanide") });
+    let failing = IndexSpec::new("sentence", "words").with_encoder(faulty);
+    let mut writer = IndexWriter::create_or_open(dir.path(), &failing).unwrap();
+    writer.commit_every(1);
+    let names = spoilt.names();
+    let chunk = |document: &Document| Ok(sentence_chunks(document));
+    assert!(run(&mut writer, spoilt, names, chunk, &Options::default(), |_| {}).is_err());
+    drop(writer);
+    // All of it together is less than a batch of a quick encoder, and no batch is much larger than those before it.
+    let kept = IndexReader::open_expecting(dir.path(), &spec).unwrap().chunks().unwrap();
+    assert!((90..=450).contains(&kept), "{kept} chunks");
+    let (_, stats, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!(stats.texts_embedded, 900 - kept);
+    assert_eq!(contents, clean(&spec, &shelf));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope_api::{Document, Embeddings, SegmentError, Segmentation, Segmenter, SentenceEncoder, Span, TokenCounter};
 use pericope_util::dot;
 
-use super::reading::{BATCH, finite};
+use super::reading::BATCH;
 use crate::Resources;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
@@ -91,7 +91,7 @@ impl Segmenter for Cluster {
         for part in pieces.chunks(BATCH) {
             let texts: Vec<_> = part.iter().map(|&span| document.visible(span)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-            vectors.append(&finite(self.encoder.as_ref(), self.encoder.encode(&texts)?)?);
+            vectors.append(&self.encoder.encode(&texts)?.finite(self.encoder.name())?);
         }
         let most = (self.size / self.piece.max(1)).max(1);
         let spans = clusters(&vectors, most).into_iter().filter_map(|range| {

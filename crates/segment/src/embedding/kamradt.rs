@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope_api::{Document, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 use pericope_util::cosine;
 
-use super::reading::{BATCH, finite, readable};
+use super::reading::{BATCH, readable};
 use crate::Resources;
 use crate::depth::{gradient, mean_and_deviation, percentile};
 use crate::registry::args::SpecArgs;
@@ -149,7 +149,7 @@ impl Kamradt {
                 i.saturating_sub(self.buffer) - around.start..end - around.start
             };
             let windows: Vec<_> = here.map(window).collect();
-            let found = finite(self.encoder.as_ref(), self.encoder.encode_windows(&texts, &windows)?)?;
+            let found = self.encoder.encode_windows(&texts, &windows)?.finite(self.encoder.name())?;
             for row in found.rows() {
                 if !before.is_empty() {
                     distances.push(1.0 - cosine(&before, row));

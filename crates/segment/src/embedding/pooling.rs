@@ -1,6 +1,6 @@
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 
-use super::reading::{BATCH, finite, readable};
+use super::reading::{BATCH, readable};
 
 /// The number that the cosines of all pairs of sentences across a gap become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +31,7 @@ pub(super) fn similarities(
     for (batch, part) in sentences.chunks(BATCH).enumerate() {
         let texts: Vec<_> = part.iter().map(|&i| readable(document, i, encoder)).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        rows.values.extend_from_slice(finite(encoder, encoder.encode(&texts)?)?.values());
+        rows.values.extend_from_slice(encoder.encode(&texts)?.finite(encoder.name())?.values());
         let have = batch * BATCH + part.len();
         if rows.end() < have {
             return Err(SegmentError::Unsupported(format!("the encoder gave {} vectors for {have} texts", rows.end())));

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Document, SentenceEncoder};
 
 use crate::chars::floor;
 
@@ -31,21 +31,4 @@ pub(crate) fn shortened(document: &Document, i: usize, most: usize) -> Cow<'_, s
         span.end = floor(&document.source, span.start + most);
     }
     document.visible(span)
-}
-
-/// The vectors that an encoder gave, all of whose numbers are some. Cuts and figures by others would be arbitrary, and look like any.
-///
-/// # Errors
-/// [`EncodeError::Model`], naming the encoder and the first vector that is not finite.
-pub fn finite(encoder: &dyn SentenceEncoder, found: Embeddings) -> Result<Embeddings, EncodeError> {
-    let broken = found.rows().position(|row| !row.iter().all(|x| x.is_finite()));
-    match broken {
-        None => Ok(found),
-        Some(at) => {
-            let (name, number, of) = (encoder.name(), at + 1, found.len());
-            Err(EncodeError::Model(format!(
-                "the embedder {name} gives vectors that are not finite (the first is number {number} of {of}): its weights are damaged"
-            )))
-        }
-    }
 }

@@ -3,7 +3,7 @@ use pericope_util::dot;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::reading::{BATCH, finite, readable};
+use super::reading::{BATCH, readable};
 use crate::language;
 
 /// The embeddings of a document's sentences of prose, in order, and which sentences they are.
@@ -26,7 +26,7 @@ impl Vectors {
         for part in sentences.chunks(BATCH) {
             let texts: Vec<_> = part.iter().map(|&i| readable(document, i, encoder)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-            values.extend_from_slice(finite(encoder, encoder.encode(&texts)?)?.values());
+            values.extend_from_slice(encoder.encode(&texts)?.finite(encoder.name())?.values());
         }
         let have = values.len() / dimension;
         if have < sentences.len() {

@@ -13,7 +13,7 @@ use pericope_index::pipeline::{self, Options, Progress};
 use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
 use pericope_segment::Chunker;
-use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary};
+use pericope_store::{Destination, Finished, IndexSpec, Publication};
 
 use super::args::IndexArgs;
 use super::files::Files;
@@ -89,9 +89,7 @@ impl Job<'_> {
         report: &pipeline::Report,
         found: &Input,
     ) -> Result<Finished, Failure> {
-        let unseen = |source: &str| found.may_miss(source);
-        let run = RunSummary { unseen: if found.saw_all() { None } else { Some(&unseen) }, ..report.summary() };
-        let finished = writer.finish(&run).map_err(stores::failure)?;
+        let finished = found.missed().finish(writer, report).map_err(stores::failure)?;
         if let Publication::KeptOld { lost } = &finished.publication {
             tell!(
                 "the rebuild is not published: {} of the documents in {} could not be read this time ({} for one); the \
@@ -165,7 +163,7 @@ impl Job<'_> {
         paths: &[PathBuf],
     ) -> Result<Vec<String>, Failure> {
         let is_superfluous = |name: &str| found.is_twice(name) || is_gone(&document_path(name));
-        let keep = |name: &str| !self.is_ours(name) || found.may_miss(name) || !is_superfluous(name);
+        let keep = |name: &str| !self.is_ours(name) || found.missed().may_hold(name) || !is_superfluous(name);
         // The paths of the command line, as the documents below them are called.
         let roots: Vec<String> = paths.iter().map(document_id).collect();
         pipeline::prune(writer, &roots, &report.met, keep).map_err(stores::failure)

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use pericope_api::{Chunk, ClassifierTrainer, Document, Embeddings, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
-use pericope_segment::embedding::finite;
 use pericope_segment::registry::SegmenterEntry;
 use pericope_segment::split::Split;
 use rayon::prelude::*;
@@ -153,7 +152,7 @@ fn encoded(
     let mut all = Embeddings::new(encoder.dimension(), Vec::new());
     for some in texts.chunks(TOGETHER) {
         let some: Vec<&str> = some.iter().map(String::as_str).collect();
-        all.append(&finite(encoder, encoder.encode(&some)?)?);
+        all.append(&encoder.encode(&some)?.finite(encoder.name())?);
         observer.advance(some.len());
     }
     let cut_off = |text: &String| encoder.count_tokens(text).is_some_and(|tokens| tokens > most);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::Similarity;
 use super::repeats::Repeats;
 use super::token_vectors::TokenVectors;
-use crate::embedding::{bytes_read, finite};
+use crate::embedding::bytes_read;
 
 /// Bytes of the token vectors that are kept of sentences that come again: some 6,000 sentences of 33 tokens and 384 numbers
 /// a token.
@@ -48,7 +48,7 @@ impl Similarity for BertScore {
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Arc<TokenVectors>>, SegmentError> {
         let pack = |vectors: Embeddings| TokenVectors::new(&vectors);
         self.repeats.get(texts, TokenVectors::bytes, |new| {
-            let found = self.encoder.encode_tokens(new)?.into_iter().map(|one| finite(self.encoder.as_ref(), one));
+            let found = self.encoder.encode_tokens(new)?.into_iter().map(|one| one.finite(self.encoder.name()));
             Ok(found.collect::<Result<Vec<Embeddings>, EncodeError>>()?.into_par_iter().map(pack).collect())
         })
     }

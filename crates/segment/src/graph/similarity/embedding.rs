@@ -4,7 +4,7 @@ use pericope_api::{SegmentError, SentenceEncoder};
 use pericope_util::dot;
 
 use super::Similarity;
-use crate::embedding::{bytes_read, finite};
+use crate::embedding::bytes_read;
 
 /// Cosine of sentence embeddings.
 pub struct Cosine {
@@ -24,7 +24,7 @@ impl Similarity for Cosine {
     }
 
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Box<[f32]>>, SegmentError> {
-        Ok(finite(self.encoder.as_ref(), self.encoder.encode(texts)?)?.rows().map(Box::from).collect())
+        Ok(self.encoder.encode(texts)?.finite(self.encoder.name())?.rows().map(Box::from).collect())
     }
 
     fn compare(&self, left: &Box<[f32]>, right: &Box<[f32]>) -> f64 {
