@@ -106,10 +106,9 @@ fn train_until(
     })
 }
 
-/// Enough where the checkpoint is of this validation, and tells blocks apart: better than is asked for below, so that the
-/// decisions that are looked at afterwards are clear.
-fn tells_apart(found: &Validation, judged: &Judged) -> bool {
-    found.best && judged.auc > 0.97
+/// Enough where the area is above `auc`, and the checkpoint is of this validation.
+fn reaches(auc: f64) -> impl Fn(&Validation, &Judged) -> bool + Sync {
+    move |found, judged| found.best && judged.auc > auc
 }
 
 #[test]
@@ -380,7 +379,8 @@ fn a_tiny_model_learns_which_block_the_query_asks_for() {
     let (base, out) = (base(), tempfile::tempdir().unwrap());
     let (train, validation) = (toy(300, 1), toy(40, 2));
     let data = JudgeData { train: &train, validation: &validation };
-    let seen = train_until(&base, data, &options(), (out.path(), "toy"), tells_apart);
+    // Who takes both blocks with an answer for relevant, whatever is asked, reaches 0.93.
+    let seen = train_until(&base, data, &options(), (out.path(), "toy"), reaches(0.99));
     let (first, best) = (seen[0], seen.iter().map(|found| found.auc).fold(0.0, f64::max));
     assert!(best > 0.9 && best > first.auc + 0.2, "{first:?}, then {best}: {seen:?}");
 
@@ -409,7 +409,7 @@ fn a_tiny_model_learns_by_changes_of_low_rank() {
     let common = Options { rank: 4, learning_rate: 1e-2, ..options().common };
     let options = JudgeOptions { common, ..options() };
     let go = &mut |_| ControlFlow::Continue(());
-    let seen = train_until(&base, data, &options, (out.path(), ""), tells_apart);
+    let seen = train_until(&base, data, &options, (out.path(), ""), reaches(0.92));
     let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
     assert!(checkpoint.settings.auc.unwrap() > 0.9, "{seen:?}");
     let layers: Vec<_> = checkpoint.tensors().iter().filter(|(name, _)| name.starts_with("encoder.")).collect();
@@ -447,7 +447,7 @@ fn without_labels_interventions_find_what_is_relevant() {
     let (base, out) = (base(), tempfile::tempdir().unwrap());
     let (train, validation) = (toy(200, 1), toy(40, 2));
     let data = JudgeData { train: &train, validation: &validation };
-    let areas = train_until(&base, data, &without_labels(20.0), (out.path(), ""), |_, judged| judged.auc > 0.85);
+    let areas = train_until(&base, data, &without_labels(20.0), (out.path(), ""), reaches(0.85));
     let best = areas.iter().map(|found| found.auc).fold(0.0, f64::max);
     assert!(best > 0.8 && best > areas[0].auc + 0.2, "{areas:?}");
     assert!((areas[0].bm25_auc - 0.5).abs() < 1e-9);
