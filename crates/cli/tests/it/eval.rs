@@ -423,12 +423,22 @@ fn the_quickstart_runs_with_vectors() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let output = run(
-        folder.path(),
-        &["--set", "retrieval.k=[3]", "--set", "retrieval.token_budgets=[]", "--set", "retrieval.modes=[\"dense\"]"],
-    );
+    let mut command = pericope(&root());
+    command.args(["eval", "run", "eval/quickstart.toml", "--out"]).arg(folder.path());
+    // Of each page that a question is about, every sentence is embedded, for each of four chunkers.
+    for set in [
+        "data.questions=6",
+        "data.documents=6",
+        "retrieval.k=[3]",
+        "retrieval.token_budgets=[]",
+        "retrieval.modes=[\"dense\"]",
+    ] {
+        command.args(["--set", set]);
+    }
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let summary = read(&folder.path().join("summary.json"));
+    assert_eq!((&summary["questions"], &summary["documents"]), (&6.into(), &6.into()));
     for cell in summary["cells"].as_array().unwrap() {
         assert!(cell["metrics"]["cosine"].as_f64().unwrap() > 0.3, "{cell}");
         assert!(cell["metrics"]["hit"].as_f64().unwrap() > 0.6, "{cell}");

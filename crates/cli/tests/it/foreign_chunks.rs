@@ -224,7 +224,7 @@ fn hostile_programs_cost_their_documents_alone() {
 fn a_program_has_the_time_that_it_was_given() {
     let folder = pages();
     let root = folder.path();
-    let script = "while read -r l; do sleep 2; echo '{\"chunks\":[{\"start\":0,\"end\":2}]}'; done";
+    let script = "while read -r l; do sleep 1; echo '{\"chunks\":[{\"start\":0,\"end\":2}]}'; done";
     fs::write(root.join("slow.sh"), script).unwrap();
     let spec = "command:/bin/sh slow.sh,time=60";
     let cut = run(root, &["segment", "docs", "--segmenter", spec, "--format", "json", "--file-timeout", "0.5"]);

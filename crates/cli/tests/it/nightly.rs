@@ -599,15 +599,7 @@ fn the_shipped_experiment_runs() {
     let run = || {
         pericope(&root())
             .env_remove("GITHUB_STEP_SUMMARY")
-            .args([
-                "nightly",
-                "eval/nightly.toml",
-                "--quiet",
-                "--set",
-                "data.questions=20",
-                "--set",
-                "data.documents=6",
-            ])
+            .args(["nightly", "eval/nightly.toml", "--quiet", "--set", "data.questions=3", "--set", "data.documents=3"])
             .arg("--history")
             .arg(folder.path())
             .output()

@@ -96,11 +96,17 @@ fn signal(name: &str, process: u32) {
     assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
 }
 
+/// A file of a family. What comes out of a bomb is packed first, which takes seconds: some times the memory is enough.
+fn one_of(family: &hostile::Family) -> Vec<u8> {
+    let most = if family.name.starts_with("pdf_bomb_") { 300 } else { usize::MAX };
+    (family.make)(family.scale.min(most))
+}
+
 #[test]
 fn every_hostile_file_is_named_or_read_and_the_others_are_indexed_in_bounded_memory() {
     const MEMORY: u64 = 128;
     let files: Vec<(String, Vec<u8>)> =
-        hostile::untrusted().map(|family| (format!("{}.pdf", family.name), (family.make)(family.scale))).collect();
+        hostile::untrusted().map(|family| (format!("{}.pdf", family.name), one_of(family))).collect();
     let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
     let folder = folder(&files);
     let memory = MEMORY.to_string();
@@ -204,7 +210,7 @@ fn a_worker_that_is_killed_costs_one_file() {
     let mut killed = false;
     until("a worker", || {
         // The good file is soon read: who is at it for long has the other one.
-        let busy = |id: &u32| fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| ticks(&stat) > 100);
+        let busy = |id: &u32| fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| ticks(&stat) > 50);
         for worker in workers(child.id()).iter().filter(|id| busy(id)) {
             signal("-KILL", *worker);
             killed = true;
@@ -270,9 +276,9 @@ fn one_worker_reads_many_files() {
 
 #[test]
 fn limits_are_kept_and_told() {
-    let limits = WorkerLimits { workers: 2, memory: 300_000_000, time: Duration::from_secs(3) };
+    let limits = WorkerLimits { workers: 2, memory: 300_000_000, time: Duration::from_secs(1) };
     let error = pool(limits).decode("pdf", Path::new("x.pdf"), made("pdf_laughs", 14)).unwrap_err();
-    assert_eq!(error.to_string(), "x.pdf: the PDF reader took longer than 3 s");
+    assert_eq!(error.to_string(), "x.pdf: the PDF reader took longer than 1 s");
     // On a busy machine a bomb may need longer than that until its memory is full.
     let pool = pool(WorkerLimits { time: Duration::from_secs(120), ..limits });
     let decode = |bytes: Vec<u8>| pool.decode("pdf", Path::new("x.pdf"), bytes).map(|decoded| decoded.text);

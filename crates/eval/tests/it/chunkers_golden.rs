@@ -114,7 +114,9 @@ fn cluster_puts_pieces_together_as_chroma_does() {
     // The published chunks are those of vectors in single precision; in bfloat16 a tie may fall the other way.
     let encoder = MiniLm::load_in(&model, Precision::Single).unwrap();
     let golden: Chroma = serde_json::from_str(include_str!("../golden/cluster.json")).unwrap();
-    for (name, corpus) in &golden.corpora {
+    // The encyclopedia is three fifths of what there is to embed.
+    let corpora = golden.corpora.iter().filter(|(name, _)| crate::everything() || name.as_str() != "wikitexts");
+    for (name, corpus) in corpora {
         let text = std::fs::read_to_string(data.join(format!("questions/chroma/corpora/{name}.md"))).unwrap();
         let at: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let pieces: Vec<&str> = corpus.pieces.iter().map(|&(start, end)| &text[at[start]..at[end]]).collect();

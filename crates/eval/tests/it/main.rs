@@ -18,3 +18,8 @@ mod language_models_that_cut;
 mod readers;
 mod simulated;
 mod simulations;
+
+/// Whether golden tests that embed documents do so with all there are, for minutes: `PERICOPE_GOLDEN=all`.
+fn everything() -> bool {
+    std::env::var_os("PERICOPE_GOLDEN").is_some_and(|value| value == "all")
+}

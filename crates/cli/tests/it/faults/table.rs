@@ -59,7 +59,7 @@ impl Effort {
     fn asked() -> Self {
         let number = |name: &str| std::env::var(name).ok();
         let cases = match number("PERICOPE_FAULTS").as_deref() {
-            None => 30,
+            None => 20,
             Some("all") => usize::MAX,
             Some(text) => text.parse().expect("PERICOPE_FAULTS is a number or `all`"),
         };

@@ -99,7 +99,9 @@ fn the_fused_path_equals_candles_operations_on_minilm() {
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
     let off = difference(&model.path, &sequences, Precision::Single);
     assert!(off < 1e-5, "differs by {off}");
-    let off = difference(&model.path, &sequences, Precision::Bf16);
+    // Where the processor has no bfloat16 it is worked out number by number, and the longest takes most of the time.
+    let some = if pericope_bf16::available() { &sequences[..] } else { &sequences[..3] };
+    let off = difference(&model.path, some, Precision::Bf16);
     assert!(off < 2e-2, "differs by {off} in bfloat16");
     let off = difference(&model.path, &sequences, Precision::Int16);
     assert!(off < 2e-2, "differs by {off} in whole numbers");
@@ -210,7 +212,8 @@ fn gradients_of_changes_are_those_of_candle_on_minilm() {
     let Some(model) = crate::testing::minilm() else { return };
     let (rows, gradients) = gradient_difference(&model.path, &[2, 70, 300], (0, 8), Precision::Single);
     assert!(rows < 1e-4 && gradients < 1e-3, "{rows}, {gradients}");
-    let (rows, gradients) = gradient_difference(&model.path, &[2, 70, 300], (4, 8), Precision::Bf16);
+    let some: &[usize] = if pericope_bf16::available() { &[2, 70, 300] } else { &[2, 70] };
+    let (rows, gradients) = gradient_difference(&model.path, some, (4, 8), Precision::Bf16);
     assert!(rows < 0.1 && gradients < 0.2, "{rows}, {gradients} in bfloat16");
 }
 

@@ -18,7 +18,7 @@ use crate::training::judge::data::{AnswerTokens, JudgeQuestion};
 use crate::training::judge::loss::{Counts, Heads, Loss};
 use crate::training::judge::sample::{Kind, Sample};
 use crate::training::variables::{Start, Unchanged, Variables};
-use crate::training::{Event, Options, Unsupervised};
+use crate::training::{Event, Judged, Options, TrainError, Unsupervised, Validation};
 
 fn base() -> Base {
     Base::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/training").display().to_string()).unwrap()
@@ -70,6 +70,45 @@ fn options() -> JudgeOptions {
         span_weight: 0.25,
         unsupervised: None,
     }
+}
+
+/// On one thread: matrices so small cost more to share than to work out.
+fn on_one_thread<R: Send>(act: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(act)
+}
+
+/// Trains until a validation is `enough`, or all steps are done; what the validations found. The checkpoint is the best
+/// one either way: that a tiny model gets there is what is shown, and not how long it stays.
+fn train_until(
+    base: &Base,
+    data: JudgeData<'_>,
+    options: &JudgeOptions,
+    (out, notes): (&Path, &str),
+    enough: impl Fn(&Validation, &Judged) -> bool + Sync,
+) -> Vec<Judged> {
+    on_one_thread(|| {
+        let (mut seen, mut done): (Vec<Judged>, bool) = (Vec::new(), false);
+        let ended = train_judge(base, None, data, options, out, notes, &mut |event| {
+            match event {
+                Event::Validated(found) => {
+                    let judged = found.judged.unwrap();
+                    // What a validation answers is not heard: the next step ends it.
+                    done = enough(&found, &judged);
+                    seen.push(judged);
+                }
+                Event::Step { .. } if done => return ControlFlow::Break(()),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(matches!(ended, Ok(_) | Err(TrainError::Interrupted { .. })), "{ended:?}");
+        seen
+    })
+}
+
+/// Enough where the area is above `auc`, and the checkpoint is of this validation.
+fn reaches(auc: f64) -> impl Fn(&Validation, &Judged) -> bool + Sync {
+    move |found, judged| found.best && judged.auc > auc
 }
 
 #[test]
@@ -340,16 +379,10 @@ fn a_tiny_model_learns_which_block_the_query_asks_for() {
     let (base, out) = (base(), tempfile::tempdir().unwrap());
     let (train, validation) = (toy(300, 1), toy(40, 2));
     let data = JudgeData { train: &train, validation: &validation };
-    let mut seen = Vec::new();
-    let report = train_judge(&base, None, data, &options(), out.path(), "toy", &mut |event| {
-        if let Event::Validated(found) = event {
-            seen.push(found.judged.unwrap());
-        }
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+    // Who takes both blocks with an answer for relevant, whatever is asked, reaches 0.93.
+    let seen = train_until(&base, data, &options(), (out.path(), "toy"), reaches(0.99));
     let (first, best) = (seen[0], seen.iter().map(|found| found.auc).fold(0.0, f64::max));
-    assert!(best > 0.9 && best > first.auc + 0.2, "{first:?}, then {best}: {:?}", report.best);
+    assert!(best > 0.9 && best > first.auc + 0.2, "{first:?}, then {best}: {seen:?}");
 
     // What was written does what was measured: it tells the two blocks apart by the query.
     let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
@@ -376,10 +409,9 @@ fn a_tiny_model_learns_by_changes_of_low_rank() {
     let common = Options { rank: 4, learning_rate: 1e-2, ..options().common };
     let options = JudgeOptions { common, ..options() };
     let go = &mut |_| ControlFlow::Continue(());
-    let report = train_judge(&base, None, data, &options, out.path(), "", go).unwrap();
-    let best = report.best.unwrap();
+    let seen = train_until(&base, data, &options, (out.path(), ""), reaches(0.92));
     let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
-    assert!(checkpoint.settings.auc.unwrap() > 0.9, "{best:?}");
+    assert!(checkpoint.settings.auc.unwrap() > 0.9, "{seen:?}");
     let layers: Vec<_> = checkpoint.tensors().iter().filter(|(name, _)| name.starts_with("encoder.")).collect();
     // A and B of six matrices in each of two layers.
     assert_eq!(layers.len(), 24);
@@ -403,35 +435,49 @@ fn a_tiny_model_learns_by_changes_of_low_rank() {
     assert!(error.to_string().contains("changes of rank 4"), "{error}");
 }
 
+/// Options of a training without relevance labels.
+fn without_labels(epochs: f64) -> JudgeOptions {
+    let common = Options { epochs, ..options().common };
+    JudgeOptions { common, unsupervised: Some(Unsupervised::default()), ..options() }
+}
+
 /// The words of a toy's query stand in no block, so BM25 labels none: all that is learnt is found by leaving blocks out.
 #[test]
 fn without_labels_interventions_find_what_is_relevant() {
     let (base, out) = (base(), tempfile::tempdir().unwrap());
     let (train, validation) = (toy(200, 1), toy(40, 2));
     let data = JudgeData { train: &train, validation: &validation };
-    let unsupervised = Some(Unsupervised::default());
-    let mut options = JudgeOptions { unsupervised, ..options() };
-    options.common.epochs = 20.0;
-    let run = |folder: &str, stop_at: usize| {
-        let (mut flips, mut areas) = (Vec::new(), Vec::new());
-        let report = train_judge(&base, None, data, &options, &out.path().join(folder), "", &mut |event| {
-            match event {
-                Event::Relabelled { epoch, up, down, relevant } => flips.push((epoch, up, down, relevant)),
-                Event::Validated(found) => areas.push(found.judged.unwrap()),
-                Event::Step { step, .. } if step == stop_at => return ControlFlow::Break(()),
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        });
-        (report.map(|report| report.losses), flips, areas)
-    };
-    let (losses, flips, areas) = run("whole", usize::MAX);
-    assert!(flips[0].0 == 1 && flips[0].1 >= 200 && flips[0].3 >= 200, "{flips:?}");
+    let areas = train_until(&base, data, &without_labels(20.0), (out.path(), ""), reaches(0.85));
     let best = areas.iter().map(|found| found.auc).fold(0.0, f64::max);
     assert!(best > 0.8 && best > areas[0].auc + 0.2, "{areas:?}");
     assert!((areas[0].bm25_auc - 0.5).abs() < 1e-9);
+}
+
+/// The labels of an epoch are those that were found before it, also where a training was interrupted since.
+#[test]
+fn an_interrupted_training_without_labels_goes_on_with_those_that_it_found() {
+    let (base, out, train) = (base(), tempfile::tempdir().unwrap(), toy(64, 1));
+    let data = JudgeData { train: &train, validation: &[] };
+    let options = without_labels(4.0);
+    let run = |folder: &str, stop_at: usize| {
+        on_one_thread(|| {
+            let mut flips = Vec::new();
+            let report = train_judge(&base, None, data, &options, &out.path().join(folder), "", &mut |event| {
+                match event {
+                    Event::Relabelled { epoch, up, relevant, .. } => flips.push((epoch, up, relevant)),
+                    Event::Step { step, .. } if step == stop_at => return ControlFlow::Break(()),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            });
+            (report.map(|report| report.losses), flips)
+        })
+    };
+    let (losses, flips) = run("whole", usize::MAX);
+    // The first interventions find the answer's block of every question.
+    assert!(flips.len() == 3 && flips[0].0 == 1 && flips[0].1 >= 64 && flips[0].2 >= 64, "{flips:?}");
     // Interrupted inside an epoch whose labels were found before, and where one ends.
-    let batches = 200usize.div_ceil(16);
+    let batches = 64usize.div_ceil(16);
     for stop_at in [batches + 3, 2 * batches] {
         assert!(run("cut", stop_at).0.is_err());
     }
