@@ -8,52 +8,14 @@ use pericope_api::{Embeddings, SentenceEncoder};
 use pericope_store::{ChunkEntry, EmbedCounts, Encoded, StoreError, VectorCache, encode_checked};
 
 /// A batch is encoded when it holds this many chunks,
-const BATCH_CHUNKS: usize = 1024;
-/// or this much text. Large, since encoders sort a batch by length; bounded, since it lies in memory and is what an
-/// interrupted run waits for.
-const BATCH_BYTES: usize = 1 << 20;
-
-/// The time in seconds that a batch is to take at most: only what is behind a batch can be committed, and a crash costs the
-/// rest.
-const BATCH_SECONDS: f64 = 10.0;
-/// Chunks in the first batch, which tells how quick the encoder is,
-const FIRST_CHUNKS: usize = 16;
-/// and how many times as many the next one may have: the first texts may be quicker than others.
-const GROWTH: usize = 4;
+const BATCH_CHUNKS: usize = 256;
+/// or this much text. Large, since encoders sort a batch by length; bounded, since it lies in memory, an interrupted run waits
+/// for it, and a crash costs what is not behind it.
+const BATCH_BYTES: usize = 1 << 18;
 
 /// True where a batch of so many texts and bytes is worth an encoder's call.
 pub(crate) fn is_full(texts: usize, bytes: usize) -> bool {
     texts >= BATCH_CHUNKS || bytes >= BATCH_BYTES
-}
-
-/// How much is worth an encoder's call where it is slow: batches take their full size as soon as they are known to take no
-/// longer than [`BATCH_SECONDS`].
-pub(crate) struct Pace {
-    chunks: usize,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self { chunks: FIRST_CHUNKS }
-    }
-}
-
-impl Pace {
-    /// As [`is_full`], for this encoder. It is asked between documents: within one nothing can be committed.
-    pub fn is_enough(&self, texts: usize, bytes: usize) -> bool {
-        texts >= self.chunks || is_full(texts, bytes)
-    }
-
-    /// Learns from a batch. Vectors that were known tell nothing.
-    pub fn learn(&mut self, counts: &EmbedCounts) {
-        if counts.encoded == 0 {
-            return;
-        }
-        // An infinite number is the largest.
-        let in_time = (counts.encoded as f64 * BATCH_SECONDS / counts.seconds) as usize;
-        let grown = (counts.encoded as usize).saturating_mul(GROWTH).max(self.chunks);
-        self.chunks = grown.min(in_time).clamp(1, BATCH_CHUNKS);
-    }
 }
 
 /// An encoder, and where vectors may be known already.
@@ -124,7 +86,6 @@ pub(crate) struct EmbedQueue {
     entries: Vec<ChunkEntry>,
     texts: Vec<Encoded>,
     bytes: usize,
-    pace: Pace,
 }
 
 impl EmbedQueue {
@@ -138,11 +99,6 @@ impl EmbedQueue {
         is_full(self.texts.len(), self.bytes)
     }
 
-    /// True where the queue is worth a call between two documents.
-    pub fn is_enough(&self) -> bool {
-        self.pace.is_enough(self.texts.len(), self.bytes)
-    }
-
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
@@ -153,30 +109,6 @@ impl EmbedQueue {
         self.bytes = 0;
         let texts: Vec<(u128, &Encoded)> = entries.iter().map(|e| e.encoded.unwrap_or(0)).zip(&texts).collect();
         let (vectors, counts) = embedder.embed(&texts)?;
-        self.pace.learn(&counts);
         Ok((entries, vectors, counts))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_is_what_an_encoder_does_in_ten_seconds() {
-        let mut pace = Pace::default();
-        let mut learn = |encoded, seconds| {
-            pace.learn(&EmbedCounts { encoded, seconds, ..EmbedCounts::default() });
-            pace.chunks
-        };
-        assert_eq!(learn(0, 0.0), FIRST_CHUNKS, "known vectors");
-        // A quick one has whole batches soon.
-        assert_eq!([learn(16, 0.0), learn(64, 0.1), learn(256, 0.5), learn(1024, 3.0)], [64, 256, 1024, 1024]);
-        // A batch of a few, since nothing more came, changes nothing.
-        assert_eq!(learn(3, 0.01), 1024);
-        // One that becomes slow.
-        assert_eq!([learn(1024, 100.0), learn(102, 102.0), learn(10, 1000.0)], [102, 10, 1]);
-        assert_eq!([learn(1, 0.5), learn(4, 2.0)], [4, 16]);
-        assert!(!pace.is_enough(15, 0) && pace.is_enough(16, 0) && pace.is_enough(1, BATCH_BYTES));
     }
 }

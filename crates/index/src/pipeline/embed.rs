@@ -12,7 +12,7 @@ use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Encoded, Prepared,
 use super::budget::{Budget, Share};
 use super::read::{Part, Position, SourceEnd};
 use super::report::Failure;
-use crate::embed::{Embedder, Pace, is_full};
+use crate::embed::{Embedder, is_full};
 
 /// Steps that go to the destination together where nothing is embedded.
 const STEPS: usize = 64;
@@ -44,7 +44,6 @@ pub(super) struct EmbedStage {
     /// What is to be embedded for the last entries, with its hash.
     texts: Vec<(u128, Encoded)>,
     bytes: usize,
-    pace: Pace,
     /// The vectors of all entries before those, one after the other, and what they took.
     values: Vec<f32>,
     counts: EmbedCounts,
@@ -61,7 +60,6 @@ impl EmbedStage {
             steps: Vec::new(),
             texts: Vec::new(),
             bytes: 0,
-            pace: Pace::default(),
             values: Vec::new(),
             counts: EmbedCounts::default(),
         }
@@ -113,8 +111,7 @@ impl EmbedStage {
             }
             let ready = match self.embedder {
                 Some(_) => {
-                    self.pace.is_enough(self.texts.len(), self.bytes)
-                        || (self.texts.is_empty() && self.steps.len() >= STEPS)
+                    is_full(self.texts.len(), self.bytes) || (self.texts.is_empty() && self.steps.len() >= STEPS)
                 }
                 None => self.steps.len() >= STEPS,
             };
@@ -186,7 +183,6 @@ impl EmbedStage {
         let Some(embedder) = self.embedder.as_ref().filter(|_| !texts.is_empty()) else { return Ok(()) };
         let named: Vec<(u128, &Encoded)> = texts.iter().map(|(hash, text)| (*hash, text)).collect();
         let (vectors, counts) = embedder.embed(&named)?;
-        self.pace.learn(&counts);
         self.values.extend_from_slice(vectors.values());
         self.counts.add(counts);
         Ok(())

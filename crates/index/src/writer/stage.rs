@@ -103,9 +103,6 @@ impl IndexWriter {
                 }
             }
         }
-        if self.queue.is_enough() {
-            self.drain()?;
-        }
         self.note(document, ids)
     }
 
