@@ -210,21 +210,6 @@ fn a_retriever_that_is_missing_costs_no_earlier_run() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_program_is_started_once_also_where_an_earlier_run_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    let script = "echo started >>starts; while read -r line; do echo '{\"hits\":[]}'; done";
-    fs::write(root.join("find.sh"), script).unwrap();
-    experiment(root, "retriever = \"command:/bin/sh find.sh\"", "", true);
-    for runs in 1..=2 {
-        let output = run(root, &[]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert_eq!(fs::read_to_string(root.join("starts")).unwrap().lines().count(), runs);
-    }
-}
-
 #[test]
 fn wrong_retrievers_are_refused_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();

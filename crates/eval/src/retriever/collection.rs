@@ -55,9 +55,9 @@ pub(super) fn with_calls(place: &str, config: &RetrieverConfig) -> String {
 }
 
 impl PassageFinder for Searched {
-    fn check(&self, query: &Query<'_>) -> Result<bool, String> {
-        let Some(vector) = query.vector else { return Ok(true) };
-        self.collection.nearest(vector, query.k).map(|_| true).map_err(|error| error.to_string())
+    fn check(&self, query: &Query<'_>) -> Result<(), String> {
+        let Some(vector) = query.vector else { return Ok(()) };
+        self.collection.nearest(vector, query.k).map(drop).map_err(|error| error.to_string())
     }
 
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {

@@ -41,12 +41,12 @@ impl Asking {
 }
 
 impl PassageFinder for Asking {
-    fn check(&self, query: &Query<'_>) -> Result<bool, String> {
+    fn check(&self, query: &Query<'_>) -> Result<(), String> {
         match self.ask(query) {
             Err(error @ (ProgramError::NotStarted { .. } | ProgramError::Ended { .. } | ProgramError::Interrupted)) => {
                 Err(error.to_string())
             }
-            answer => Ok(answer.is_ok()),
+            _ => Ok(()),
         }
     }
 

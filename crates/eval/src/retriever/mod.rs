@@ -50,13 +50,12 @@ pub(crate) trait PassageFinder {
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing>;
 
     /// Whether it can be asked at all, by a question whose answer is thrown away. What it says of that question is no matter;
-    /// what cannot be missing is not asked. False where that question failed: it is to be opened anew, so that the failure
-    /// counts for nothing.
+    /// what cannot be missing is not asked.
     ///
     /// # Errors
     /// In words, where a program cannot be started or a server does not answer.
-    fn check(&self, _query: &Query<'_>) -> Result<bool, String> {
-        Ok(true)
+    fn check(&self, _query: &Query<'_>) -> Result<(), String> {
+        Ok(())
     }
 }
 

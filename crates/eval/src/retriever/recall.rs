@@ -1,6 +1,5 @@
 //! Whole documents without chunks: read from end to end by MemRecall, the key blocks are what is found.
 
-use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use pericope_api::{Document, SpanReader};
@@ -14,10 +13,8 @@ use crate::text::Stems;
 pub(super) struct Recalling<'a> {
     reader: &'a dyn SpanReader,
     documents: &'a [Document],
-    /// How many are read; all for 0.
-    most: usize,
-    /// The documents by their words, once the first question is asked.
-    words: OnceCell<(Stems, Bm25)>,
+    /// The documents by their words, and how many are read; none where all are.
+    words: Option<(Stems, Bm25, usize)>,
 }
 
 impl<'a> Recalling<'a> {
@@ -25,34 +22,27 @@ impl<'a> Recalling<'a> {
     pub(super) fn new(reading: Reading<'a>, most: usize) -> Result<Self, String> {
         let Reading { documents, reader } = reading;
         let reader = reader.ok_or("memrecall needs a reader, and none was brought")?;
-        Ok(Self { reader, documents, most, words: OnceCell::new() })
-    }
-
-    /// The documents by their words; none where all are read.
-    fn words(&self) -> Option<&(Stems, Bm25)> {
-        let by_words = || {
-            let stems = Stems::of_documents(self.documents);
-            let texts: Vec<Vec<u32>> = self.documents.iter().map(|document| stems.of(&document.source)).collect();
-            (stems, Bm25::new(texts.iter().map(Vec::as_slice)))
-        };
-        (self.most > 0 && self.most < self.documents.len()).then(|| self.words.get_or_init(by_words))
+        let words = (most > 0 && most < documents.len()).then(|| {
+            let stems = Stems::of_documents(documents);
+            let texts: Vec<Vec<u32>> = documents.iter().map(|document| stems.of(&document.source)).collect();
+            (stems, Bm25::new(texts.iter().map(Vec::as_slice)), most)
+        });
+        Ok(Self { reader, documents, words })
     }
 
     /// The documents that are read, the likeliest first.
     fn read(&self, question: &str) -> Vec<&'a Document> {
-        let Some((stems, words)) = self.words() else { return self.documents.iter().collect() };
+        let Some((stems, words, most)) = &self.words else { return self.documents.iter().collect() };
         let scores = words.scores(&stems.of(question));
         let mut order: Vec<(f64, &Document)> = scores.into_iter().zip(self.documents).collect();
         // Equal scores stay in the order of the data.
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        order.into_iter().take(self.most).map(|(_, document)| document).collect()
+        order.into_iter().take(*most).map(|(_, document)| document).collect()
     }
 }
 
 impl PassageFinder for Recalling<'_> {
     fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing> {
-        // What serves all questions is no part of the time of the first.
-        self.words();
         let start = Instant::now();
         let documents = self.read(query.question);
         let texts: Vec<&str> = documents.iter().map(|document| document.source.as_ref()).collect();

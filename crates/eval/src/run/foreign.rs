@@ -26,11 +26,9 @@ pub(super) struct Asked {
     pub(super) row: RetrieverRow,
 }
 
-/// Asks every question, one after the other: what is timed is one answer, not the wait for the others. `finder` is the
-/// retriever where it is open already.
+/// Asks every question, one after the other: what is timed is one answer, not the wait for the others.
 pub(super) fn ask(
     config: &RetrieverConfig,
-    finder: Option<Box<dyn PassageFinder + '_>>,
     corpus: &Corpus,
     setup: &Setup<'_>,
     vectors: Option<&Embeddings>,
@@ -38,10 +36,7 @@ pub(super) fn ask(
     observer: &dyn Observer,
 ) -> Result<Asked, RunError> {
     let named = |problem: String| named(config, &problem);
-    let finder = match finder {
-        Some(finder) => finder,
-        None => open(config, &corpus.documents, setup)?,
-    };
+    let finder = open(config, &corpus.documents, setup)?;
     let questions = &corpus.set.questions;
     observer.stage(&format!("{}: asking", config.name), questions.len());
     let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref()).with_originals(&corpus.set.originals);
@@ -80,18 +75,11 @@ pub(super) fn ask(
     Ok(Asked { cut, ranking, answers, row: RetrieverRow { passages: hits, unplaced } })
 }
 
-/// Opens a retriever, and asks it where a question is given; nothing where it is to be opened anew.
-pub(super) fn check<'a>(
-    config: &RetrieverConfig,
-    documents: &'a [Document],
-    setup: &'a Setup<'_>,
-    query: Option<&Query<'_>>,
-) -> Result<Option<Box<dyn PassageFinder + 'a>>, RunError> {
-    let finder = open(config, documents, setup)?;
-    let is_ready = query.map_or(Ok(true), |query| finder.check(query));
-    let is_ready = is_ready
-        .map_err(|problem| RunError::Stopped(format!("{}; what the folder holds stays", named(config, &problem))))?;
-    Ok(is_ready.then_some(finder))
+/// Whether a retriever can be opened, and asked where a question is given; what it would read of the documents is not read.
+pub(super) fn check(config: &RetrieverConfig, setup: &Setup<'_>, query: Option<&Query<'_>>) -> Result<(), RunError> {
+    let finder = open(config, &[], setup)?;
+    let asked = query.map_or(Ok(()), |query| finder.check(query));
+    asked.map_err(|problem| RunError::Stopped(format!("{}; what the folder holds stays", named(config, &problem))))
 }
 
 fn open<'a>(

@@ -8,13 +8,11 @@ use super::runner::Runner;
 use super::{Corpus, ItemSink, Observer, RunError, lines};
 use crate::config::RetrieverConfig;
 use crate::record::{Cell, ChunkerRow, Item};
-use crate::retriever::PassageFinder;
 
 /// What is not done yet.
 pub(super) enum Open<'a> {
     Chunker(Box<Cut>),
-    /// And the retriever itself, where it is open already.
-    Retriever(&'a RetrieverConfig, Option<Box<dyn PassageFinder + 'a>>),
+    Retriever(&'a RetrieverConfig),
 }
 
 /// What is measured of one chunker or retriever: its row, and its items without their texts, which are in the file.
@@ -75,7 +73,7 @@ impl<'a> Gathered<'a> {
         };
         let row = match open {
             Open::Chunker(cut) => runner.chunker(&cut, folder.path(), observer, &mut take)?,
-            Open::Retriever(config, finder) => runner.retriever(config, finder, observer, &mut take)?,
+            Open::Retriever(config) => runner.retriever(config, observer, &mut take)?,
         };
         lines::append(&folder.chunkers(), std::slice::from_ref(&row))?;
         Ok((row, items))

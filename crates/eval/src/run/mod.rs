@@ -34,7 +34,6 @@ mod sink;
 mod stores;
 mod trec;
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::config::{Decision, Experiment};
@@ -119,15 +118,11 @@ fn measure(
     let before = record.seconds.unwrap_or(0.0);
     let seconds = || before + clock.elapsed().as_secs_f64();
     let retrievers = experiment.all_retrievers();
-    // Those that are open: a program is started once.
-    let mut finders = HashMap::new();
     // What an earlier run wrote stays until it is sure that this one can begin.
     let begin = || {
         let is_to_clear = !goes_on && folder.record().exists();
         for config in retrievers.iter().filter(|config| done.row(&config.name).is_none()) {
-            if let Some(finder) = runner.check_retriever(config, is_to_clear)? {
-                finders.insert(config.name.as_str(), finder);
-            }
+            runner.check_retriever(config, is_to_clear)?;
         }
         if !goes_on {
             resume::clear(folder)?;
@@ -141,9 +136,8 @@ fn measure(
         .zip(cuts)
         .map(|(config, cut)| (config.name.as_str(), cut.map(|cut| Open::Chunker(Box::new(cut)))));
     let of_retrievers = retrievers.iter().map(|config| {
-        let name = config.name.as_str();
-        let open = done.row(name).is_none();
-        (name, open.then(|| Open::Retriever(config, finders.remove(name))))
+        let open = done.row(&config.name).is_none();
+        (config.name.as_str(), open.then_some(Open::Retriever(config)))
     });
     let mut gathered = Gathered::new(folder, sink, &corpus, settings.len(), &done);
     for (name, open) in of_chunkers.chain(of_retrievers) {

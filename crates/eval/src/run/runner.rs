@@ -21,7 +21,7 @@ use crate::answer::{Asked, BestPassage, Context, Extractive, ExtractiveOptions, 
 use crate::cell::{Cutoff, Setting};
 use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
 use crate::record::{AnswerTime, Cell, ChunkerRow, Item, QueryTimes};
-use crate::retriever::{PassageFinder, Query};
+use crate::retriever::Query;
 
 use self::answers::place;
 use self::cells::cell;
@@ -160,33 +160,26 @@ impl<'a> Runner<'a> {
         Ok((rankings, built))
     }
 
-    /// Opens a retriever of others; with `ask` it must answer the first question. Nothing where it is to be opened anew.
-    pub(super) fn check_retriever(
-        &self,
-        config: &RetrieverConfig,
-        ask: bool,
-    ) -> Result<Option<Box<dyn PassageFinder + 'a>>, RunError> {
+    /// Whether a retriever of others can be opened; with `ask`, also whether it answers, by the first question.
+    pub(super) fn check_retriever(&self, config: &RetrieverConfig, ask: bool) -> Result<(), RunError> {
         let first = self.corpus.set.questions.first().filter(|_| ask);
         let query = first.map(|question| Query {
             question: &question.text,
             k: foreign_depth(&self.cutoffs),
             vector: self.vectors.as_ref().map(|vectors| vectors.row(0)),
         });
-        let corpus = self.corpus;
-        foreign::check(config, &corpus.documents, self.setup, query.as_ref())
+        foreign::check(config, self.setup, query.as_ref())
     }
 
     /// Asks a retriever of others and measures what it finds as a chunker's is, under every mode: its ranking does not depend on them.
-    /// `finder` is the retriever where it is open already.
     pub(super) fn retriever(
         &mut self,
         config: &RetrieverConfig,
-        finder: Option<Box<dyn PassageFinder + '_>>,
         observer: &dyn Observer,
         take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
     ) -> Result<ChunkerRow, RunError> {
         let k = foreign_depth(&self.cutoffs);
-        let mut asked = foreign::ask(config, finder, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
+        let mut asked = foreign::ask(config, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
         asked.cut.generator = self.experiment.own_generator(config.generator);
         let modes = self.experiment.retrieval.modes.iter();
         let rankings: Vec<Ranking> =
