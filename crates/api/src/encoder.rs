@@ -83,7 +83,7 @@ impl Embeddings {
         let Some(at) = self.values.iter().position(|x| !x.is_finite()) else { return Ok(self) };
         let (number, of) = (at / self.dimension + 1, self.len());
         Err(EncodeError::Model(format!(
-            "the embedder {embedder} gives vectors that are not finite (the first is number {number} of {of}): its weights are damaged"
+            "the embedder {embedder} gives vectors that are not finite (the first is number {number} of {of}): its weights may be damaged"
         )))
     }
 

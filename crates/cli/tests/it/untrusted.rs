@@ -98,7 +98,7 @@ fn signal(name: &str, process: u32) {
 
 /// A file of a family. What comes out of a bomb is packed first, which takes seconds: some times the memory is enough.
 fn one_of(family: &hostile::Family) -> Vec<u8> {
-    let most = if family.name.starts_with("pdf_bomb_") { 300 } else { usize::MAX };
+    let most = if family.name.starts_with("pdf_bomb_") { 600 } else { usize::MAX };
     (family.make)(family.scale.min(most))
 }
 
@@ -210,7 +210,7 @@ fn a_worker_that_is_killed_costs_one_file() {
     let mut killed = false;
     until("a worker", || {
         // The good file is soon read: who is at it for long has the other one.
-        let busy = |id: &u32| fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| ticks(&stat) > 50);
+        let busy = |id: &u32| fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| ticks(&stat) > 100);
         for worker in workers(child.id()).iter().filter(|id| busy(id)) {
             signal("-KILL", *worker);
             killed = true;

@@ -104,7 +104,7 @@ fn intervals_hold_the_truth_in_93_to_97_of_100() {
 fn a_true_difference_of_3_points_is_found_where_the_old_rule_could_not() {
     const SAMPLES: usize = 300;
     // Each is half a second of work: few, since the old rule finds nothing in any of them.
-    const OLD: usize = 4;
+    const OLD: usize = 20;
     let found = |at: usize| {
         let (documents, scores) = sample(at + 50_000, DOCUMENTS, 1, 0.03);
         corrected(&documents, &scores[0], at as u64)[CHUNKERS - 2] < ALPHA

@@ -382,7 +382,7 @@ fn a_tiny_model_learns_which_block_the_query_asks_for() {
     // Who takes both blocks with an answer for relevant, whatever is asked, reaches 0.93.
     let seen = train_until(&base, data, &options(), (out.path(), "toy"), reaches(0.99));
     let (first, best) = (seen[0], seen.iter().map(|found| found.auc).fold(0.0, f64::max));
-    assert!(best > 0.9 && best > first.auc + 0.2, "{first:?}, then {best}: {seen:?}");
+    assert!(best > 0.95 && best > first.auc + 0.2, "{first:?}, then {best}: {seen:?}");
 
     // What was written does what was measured: it tells the two blocks apart by the query.
     let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
