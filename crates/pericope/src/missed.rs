@@ -13,8 +13,8 @@ use pericope_store::{Destination, Finished, RunSummary, StoreError};
 /// use pericope::Missed;
 ///
 /// let mut missed = Missed::default();
-/// missed.note_place(Some(Path::new("docs/guide")));
-/// assert!(missed.may_hold("docs/guide/start.md") && !missed.may_hold("docs/guides.md"));
+/// missed.note_place(Some(Path::new("manual/guide")));
+/// assert!(missed.may_hold("manual/guide/start.md") && !missed.may_hold("manual/guides.md"));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missed {
