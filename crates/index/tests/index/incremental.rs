@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use pericope_api::{Chunk, Document};
 use pericope_index::pipeline::{Failure, Metadata, Options, Report, Source, prune, run};
 use pericope_index::{
-    Contents, Destination, EmbeddingCache, IndexReader, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, VectorCache,
+    Contents, Destination, EmbeddingCache, IndexReader, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, Retriever,
+    VectorCache,
 };
 use pericope_store::FileStamp;
 
