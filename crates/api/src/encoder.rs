@@ -81,7 +81,7 @@ impl Embeddings {
     /// [`EncodeError::Model`], naming the embedder and the first vector that is not finite.
     pub fn finite(self, embedder: &str) -> Result<Self, EncodeError> {
         let Some(at) = self.values.iter().position(|x| !x.is_finite()) else { return Ok(self) };
-        let (number, of) = (at / self.dimension + 1, self.len());
+        let (number, of) = (at / self.dimension.max(1) + 1, self.len());
         Err(EncodeError::Model(format!(
             "the embedder {embedder} gives vectors that are not finite (the first is number {number} of {of}): its weights may be damaged"
         )))
