@@ -91,8 +91,8 @@ impl LlmContextWriter {
     /// `done` is called as each is finished, from any thread.
     ///
     /// # Errors
-    /// [`LlmError`] where every other chunk would fail the same way, and [`LlmError::NotCached`]: without the network, chunks
-    /// that have no context would be compared with chunks that have one.
+    /// [`LlmError`] where every other chunk would fail the same way, and where nobody answered ([`LlmError::NotCached`],
+    /// [`LlmError::Unavailable`]): chunks without a context would be compared with chunks that have one, and stay so.
     pub fn contexts(
         &self,
         chunks: &[(&Document, &Chunk)],
@@ -126,7 +126,8 @@ impl LlmContextWriter {
         });
         match self.model.ask(&values, Schema { name: "context".to_owned(), schema }, check) {
             Ok(context) => Ok(Some(context)),
-            Err(error) if error.aborts_run() || matches!(error, LlmError::NotCached) => Err(error),
+            Err(error @ (LlmError::NotCached | LlmError::Unavailable { .. })) => Err(error),
+            Err(error) if error.aborts_run() => Err(error),
             Err(_) => {
                 self.model.count(ModelUse { asked: 1, failed: 1, ..ModelUse::default() });
                 Ok(None)

@@ -150,7 +150,11 @@ impl Endpoint {
                         Tried::Refused(error, after) => {
                             let message = format!("{}: {}", error.status, error.message);
                             match self.final_error(error) {
-                                Some(failed) => return Err(failed),
+                                Some(failed) => {
+                                    // Who refuses an item can be reached.
+                                    self.failures.store(0, Ordering::Relaxed);
+                                    return Err(failed);
+                                }
                                 None => (message, after),
                             }
                         }

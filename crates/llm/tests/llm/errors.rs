@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pericope_llm::{Client, LlmError, LlmGenerator, Shared, map_concurrent};
+use pericope_llm::{Client, LlmConfig, LlmError, LlmGenerator, Shared, map_concurrent};
 use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{always, client, config, first, plain};
@@ -72,6 +72,19 @@ fn a_server_that_is_away() {
     assert_eq!(done.results.iter().flatten().count(), 4);
     let text = done.stopped.unwrap().to_string();
     assert!(text.contains("127.0.0.1") && text.to_lowercase().contains("connect"), "{text}");
+}
+
+/// A server that refuses some items and fails others is there: they are no failures in a row.
+#[test]
+fn a_server_that_refuses_items_in_between_is_not_down() {
+    let refuses = |seen: &Seen| if seen.prompt.contains("odd") { Act::Status(400) } else { Act::Status(503) };
+    let server = Server::start(|_| "x".into(), refuses).unwrap();
+    let settings = LlmConfig { retries: 0, ..config(&server.base_url()) };
+    let client = Client::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
+    let items: Vec<String> = (0..12).map(|i| format!("{} {i}", if i % 2 == 0 { "even" } else { "odd" })).collect();
+    let done = map_concurrent(1, &items, |_, item| client.complete(&plain(item)));
+    assert!(done.stopped.is_none(), "{:?}", done.stopped);
+    assert_eq!(done.results.iter().flatten().count(), 12);
 }
 
 #[test]

@@ -194,6 +194,12 @@ fn contexts_that_nobody_can_write_stop_the_run() {
     let offline = Shared { offline: true, ..Shared::in_memory().unwrap() };
     let writer = LlmContextWriter::from_config(&config(&server.base_url()), &offline).unwrap();
     assert!(matches!(writer.write(&document, &mut chunks), Err(LlmError::NotCached)));
+    // A document of fewer chunks than a server may fail items in a row, and the server is down.
+    let server = Server::start(place, always(Act::Status(503))).unwrap();
+    let settings = LlmConfig { retries: 0, ..config(&server.base_url()) };
+    let writer = LlmContextWriter::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
+    assert!(matches!(writer.write(&document, &mut chunks), Err(LlmError::Unavailable { .. })));
+    assert_eq!(writer.used().failed, 0, "the model has said nothing");
     assert!(chunks.iter().all(|chunk| chunk.context.is_none()));
 }
 
