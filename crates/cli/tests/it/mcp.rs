@@ -104,17 +104,38 @@ fn an_agent_asks_the_project_that_it_works_in() {
     assert_eq!(again.ask("search", json!({"query": "setts"}))["hits"][0]["document"], "docs/a.md");
     again.end();
     // What the protocol cannot read has an answer too, and the connection goes on.
-    for (message, code) in
-        [("{\"jsonrpc\": \"2.0\", \"id\": 70,", -32700), (r#"{"id": 71, "method": "tools/list"}"#, -32600)]
-    {
+    for (message, code, id) in [
+        ("{\"jsonrpc\": \"2.0\", \"id\": 70,", -32700, json!(null)),
+        (r#"{"id": 71, "method": "tools/list"}"#, -32600, json!(71)),
+        (r#"{"jsonrpc": "2.0", "id": 71.5, "method": "tools/list"}"#, -32600, json!(71.5)),
+        (r#"[{"jsonrpc": "2.0", "id": 72, "method": "ping"}]"#, -32600, json!(null)),
+    ] {
         writeln!(agent.to.as_mut().unwrap(), "{message}").unwrap();
         let mut line = String::new();
         agent.from.read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert_eq!((&answer["error"]["code"], answer.get("id")), (&json!(code), Some(&id)), "{answer}");
     }
     let answer = agent.request("tools/call", &json!({"name": "search", "arguments": {"q": "dens"}}));
     assert_eq!(answer["result"]["isError"], true, "{answer}");
+    agent.end();
+}
+
+/// As `printf` and files without a last line end have it; some shells put a mark of byte order before it.
+#[test]
+fn a_last_line_without_its_end_is_answered() {
+    let folder = folder_with(&[("a.md", "Foxes dig dens.")]);
+    let root = folder.path();
+    run(root, &["init", "docs"]);
+    run(root, &["index"]);
+    let mut agent = Agent::start(root, &[]);
+    let list = "\u{feff}{\"jsonrpc\": \"2.0\", \"id\": 9, \"method\": \"tools/list\"}";
+    write!(agent.to.as_mut().unwrap(), "{list}").unwrap();
+    drop(agent.to.take());
+    let mut line = String::new();
+    agent.from.read_line(&mut line).unwrap();
+    let answer: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"));
+    assert_eq!((&answer["id"], answer["result"]["tools"].is_array()), (&json!(9), true), "{answer}");
     agent.end();
 }
 

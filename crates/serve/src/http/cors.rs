@@ -12,7 +12,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 pub(crate) const SESSION: &str = "mcp-session-id";
 
 /// Every origin.
-pub(super) const EVERYBODY: &str = "*";
+pub(crate) const EVERYBODY: &str = "*";
 
 /// Returns the layer of a list of origins; none for an empty one.
 ///
@@ -31,6 +31,8 @@ pub(super) fn layer(origins: &[String]) -> Result<Option<CorsLayer>, String> {
         HeaderName::from_static("x-algolia-agent"),
         HeaderName::from_static(SESSION),
         HeaderName::from_static("mcp-protocol-version"),
+        HeaderName::from_static("mcp-method"),
+        HeaderName::from_static("mcp-name"),
         HeaderName::from_static("last-event-id"),
     ];
     let layer = CorsLayer::new()

@@ -14,7 +14,9 @@ use uuid::Uuid;
 use super::answers::{IndexStatus, ListOutput, SearchOutput, StaleFiles, StatusOutput, TextOutput};
 use super::arguments::{FetchArguments, ListArguments, ReadArguments, SearchArguments, StatusArguments};
 use super::text;
-use crate::service::{ChunkRequest, DocumentRequest, ListRequest, Problem, SearchRequest, Service};
+use crate::service::{
+    ChunkRequest, DocumentRequest, ListRequest, NO_CHUNK, NO_DOCUMENT, Problem, SearchRequest, Service,
+};
 
 /// Bytes of text in one answer of `fetch` and `read`.
 const LONGEST: usize = 32_000;
@@ -115,14 +117,14 @@ fn fetch(service: &Service, arguments: &FetchArguments) -> Result<TextOutput, Pr
         let request = ChunkRequest { id: chunk, context: *context, index: index.clone() };
         match service.chunk(&request) {
             // A document may be called like that.
-            Err(problem) if problem.status == 404 => {}
+            Err(problem) if problem.code == NO_CHUNK => {}
             answered => return answered.map(|answer| short(answer.into())),
         }
     }
     let request = DocumentRequest { id: id.clone(), index: index.clone(), ..DocumentRequest::default() };
     match service.document(&request) {
         Ok(answer) => Ok(short(answer.into())),
-        Err(problem) if problem.status == 404 => Err(Problem::parameter(format!(
+        Err(problem) if problem.code == NO_DOCUMENT => Err(Problem::parameter(format!(
             "there is no passage and no document {id:?}: take an id from `search` or `list` (a passage has another id once \
              its document has changed)"
         ))),

@@ -16,9 +16,9 @@ use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::messages::refusal;
+use super::messages::{refusal, refused};
 use super::server::{AT_ONCE, Server};
-use crate::http::SESSION;
+use crate::http::{EVERYBODY, SESSION};
 use crate::service::Service;
 
 /// Sessions at once.
@@ -61,7 +61,8 @@ pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
     let AgentOptions { origins, calls, request, ending } = options;
     let yields = YIELDS.max(request.saturating_mul(2));
     let sessions = Sessions { manager: Arc::new(manager), used: Arc::default(), yields, request, ending };
-    let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins.into_iter().filter(|one| one != "*"));
+    let origins = origins.iter().filter(|one| *one != EVERYBODY).map(|one| with_port(one));
+    let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins);
     // The server around it knows which hosts are ours.
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(LARGEST)
@@ -70,6 +71,18 @@ pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
     let server = Server::new(service).within(calls, request);
     let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.manager), config);
     Router::new().route_service("/mcp", protocol).layer(middleware::from_fn_with_state(sessions, bounded))
+}
+
+/// An origin with its port: without one the protocol's own check takes every port of the host.
+fn with_port(origin: &str) -> String {
+    let Some((scheme, host)) = origin.split_once("://") else { return origin.to_owned() };
+    // In brackets the colons are those of an address.
+    let has_port = host.rsplit_once(']').map_or(host, |(_, rest)| rest).contains(':');
+    match (has_port, scheme) {
+        (false, "https") => format!("{origin}:443"),
+        (false, "http") => format!("{origin}:80"),
+        _ => origin.to_owned(),
+    }
 }
 
 /// The sessions, and when each was used last.
@@ -121,9 +134,27 @@ fn session(headers: &HeaderMap) -> Option<String> {
     headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
+fn is_json(kind: &HeaderValue) -> bool {
+    kind.as_bytes().starts_with(b"application/json")
+}
+
+/// Puts what an answer says of an error into the words of the protocol, which is all that clients read.
+async fn worded(response: Response) -> Response {
+    let status = response.status();
+    let is_worded = response.headers().get(header::CONTENT_TYPE).is_some_and(is_json);
+    if is_worded || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let said = to_bytes(body, LARGEST).await.unwrap_or_default();
+    let answer = refused(status.is_server_error(), &String::from_utf8_lossy(&said));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Response::from_parts(parts, Body::from(answer.to_string()))
+}
+
 /// Refuses a message that the protocol cannot read, that is too long, or that does not come.
 async fn checked(request: Request, limit: Duration) -> Result<Request, Response> {
-    let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
     if request.method() != Method::POST || !request.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
         return Ok(request);
     }
@@ -149,14 +180,14 @@ async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next)
     let is_new = request.method() == Method::POST && named.is_none();
     if is_new && !sessions.has_room().await {
         let said = "too many sessions: try again in a minute";
-        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")], said).into_response();
+        return worded((StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")], said).into_response()).await;
     }
     let request = match checked(request, sessions.request).await {
         Ok(request) => request,
-        Err(refused) => return refused,
+        Err(refused) => return worded(refused).await,
     };
     let (ends, listens) = (request.method() == Method::DELETE, request.method() == Method::GET);
-    let mut response = next.run(request).await;
+    let mut response = worded(next.run(request).await).await;
     if let Some(id) = named.or_else(|| session(response.headers())) {
         sessions.note(&id).await;
     }
@@ -164,7 +195,7 @@ async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next)
     if ends && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    match listens {
+    match listens && response.status().is_success() {
         // What an agent listens to has no end of its own. Answers to calls have, and the server waits for them.
         true => response.map(|body| {
             Body::from_stream(body.into_data_stream().take_until(sessions.ending.clone().cancelled_owned()))
@@ -177,6 +208,19 @@ async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next)
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn an_origin_is_that_of_one_port() {
+        for (origin, whole) in [
+            ("https://example.org", "https://example.org:443"),
+            ("http://example.org", "http://example.org:80"),
+            ("http://[::1]", "http://[::1]:80"),
+            ("http://[::1]:8000", "http://[::1]:8000"),
+            ("https://example.org:8443", "https://example.org:8443"),
+        ] {
+            assert_eq!(with_port(origin), whole);
+        }
+    }
 
     #[tokio::test]
     async fn the_session_that_nobody_uses_makes_room() {

@@ -84,7 +84,8 @@ async fn pass_on(
     loop {
         line.clear();
         if (&mut input).take(LONGEST).read_until(b'\n', &mut line).await? == 0 {
-            return Ok(());
+            // The last line of what is piped in may lack its end, without which nobody would read it.
+            return if is_whole { Ok(()) } else { server.write_all(b"\n").await };
         }
         let begins = std::mem::replace(&mut is_whole, line.ends_with(b"\n"));
         match refusal(&line).filter(|_| begins && is_whole) {

@@ -10,6 +10,10 @@ use super::{
     HitAnswer, ListRequest, Problem, Service,
 };
 
+/// The word for a document that an index has not.
+pub(crate) const NO_DOCUMENT: &str = "no-such-document";
+/// The word for a chunk that an index has not.
+pub(crate) const NO_CHUNK: &str = "no-such-chunk";
 /// Bytes of text that one answer holds at most.
 const LONGEST_ANSWER: usize = 8 << 20;
 
@@ -55,7 +59,7 @@ impl Service {
         let name = slot.named.name.as_str();
         let Some((_, first)) = chunks.first() else {
             let detail = format!("the index {name} has no document `{}`", request.id);
-            return Err(Problem::not_found("no-such-document", detail));
+            return Err(Problem::not_found(NO_DOCUMENT, detail));
         };
         let (title, file_type) = (first.title.clone(), first.file_type.clone());
         let url = self.addresses.address(name, &request.id, None);
@@ -109,7 +113,7 @@ impl Service {
         let name = slot.named.name.as_str();
         let missing = || {
             let detail = format!("the index {name} has no chunk {} (any more)", request.id);
-            Problem::not_found("no-such-chunk", detail)
+            Problem::not_found(NO_CHUNK, detail)
         };
         let record = opened.retriever.fetch(&[request.id])?.into_iter().flatten().next().ok_or_else(missing)?;
         let all = opened.retriever.chunks_of(&record.document)?;

@@ -32,6 +32,7 @@ pub use cut_answers::{
 pub use docsearch::{
     DocsearchAnswer, DocsearchHit, DocsearchQuery, DocsearchRequest, DocsearchResults, Marked, MarkedHit,
 };
+pub(crate) use documents::{NO_CHUNK, NO_DOCUMENT};
 pub use options::{MakeEncoder, NamedPlace, NamedReranker, ServiceOptions, is_name};
 pub use problem::Problem;
 pub use requests::{

@@ -219,6 +219,7 @@ async fn what_is_wrong_is_said_in_words() {
         ("search", json!({"query": "x", "index": "nowhere"}), "the indexes are docs"),
         ("fetch", json!({"id": "0f0c1c5e-8f0e-4a86-9f8e-0d3b5a6f7c11"}), "no passage and no document"),
         ("fetch", json!({"id": "../../etc/passwd"}), "no passage and no document"),
+        ("fetch", json!({"id": "a.md", "index": "nowhere"}), "the indexes are docs"),
         ("read", json!({"document": "nowhere.md"}), "nowhere.md"),
         ("read", json!({"document": "a.md", "lines": "9-3"}), "lines"),
         ("read", json!({"document": "a.md", "lines": "1", "start": 2}), "not both"),
@@ -340,6 +341,7 @@ fn agents_ask_over_http() {
     // Pages of others, other names, and what is too large.
     let status = |headers: &[(&str, &str)]| Agent::connect(address, headers).map_or_else(|reply| reply.status, |_| 200);
     assert_eq!(status(&[("Origin", "https://evil.example")]), 403);
+    assert_eq!(status(&[("Origin", "https://known.example:8443")]), 403, "another port is another origin");
     assert_eq!(status(&[("Origin", "https://known.example")]), 200);
     assert_eq!(status(&[("Origin", "http://localhost:5173")]), 200);
     assert_eq!(status(&[("Host", "evil.example")]), 421);
@@ -347,6 +349,27 @@ fn agents_ask_over_http() {
     assert_eq!(common::ask(address, "POST", "/mcp", &[JSON, ANY], &large).status, 413);
     let reply = common::ask(address, "POST", "/mcp", &[JSON, ANY], b"{");
     assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32700)));
+    // Whatever is refused, the answer is one that clients of the protocol read.
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    let batch = format!("[{ping}]");
+    for (method, headers, body, status) in [
+        ("POST", &[JSON][..], ping.as_bytes(), 406),
+        ("POST", &[ANY][..], ping.as_bytes(), 415),
+        ("POST", &[JSON, ANY][..], ping.as_bytes(), 400),
+        ("POST", &[JSON, ANY][..], &b""[..], 415),
+        ("POST", &[JSON, ANY][..], batch.as_bytes(), 400),
+        ("POST", &[JSON, ANY][..], large.as_slice(), 413),
+        ("POST", &[JSON, ANY, ("Mcp-Session-Id", "none")][..], ping.as_bytes(), 404),
+        ("POST", &[JSON, ANY, ("Origin", "https://evil.example")][..], ping.as_bytes(), 403),
+        ("GET", &[ANY][..], &b""[..], 400),
+        ("PUT", &[ANY][..], &b""[..], 405),
+    ] {
+        let reply = common::ask(address, method, "/mcp", headers, body);
+        let (kind, json) = (reply.header("content-type"), reply.json());
+        assert_eq!((reply.status, kind), (status, Some("application/json")), "{method} {headers:?}: {json}");
+        assert_eq!((&json["error"]["code"], json.get("id")), (&json!(-32600), Some(&Value::Null)), "{json}");
+        assert!(json["error"]["message"].as_str().is_some_and(|said| !said.is_empty()), "{json}");
+    }
 }
 
 #[test]
