@@ -143,7 +143,7 @@ impl Default for ListRequest {
 #[into_params(parameter_in = Query)]
 pub struct DocumentRequest {
     /// The id of the document; over HTTP it stands in the path.
-    #[serde(default)]
+    #[serde(skip)]
     #[param(ignore)]
     pub id: String,
     /// The first byte of the source.
@@ -166,7 +166,7 @@ pub struct DocumentRequest {
 #[into_params(parameter_in = Query)]
 pub struct ChunkRequest {
     /// The id of the chunk; over HTTP it stands in the path.
-    #[serde(default)]
+    #[serde(skip)]
     #[param(ignore)]
     pub id: Uuid,
     /// Chunks before and after it that come with it, 0 to 10.

@@ -291,6 +291,7 @@ fn what_is_wrong_is_named() {
         ("/v1/search?q=a&index=nobody", 404, "no-such-index"),
         ("/v1/documents/nobody.md", 404, "no-such-document"),
         ("/v1/documents/guide/tides.md?lines=7-5", 400, "bad-parameter"),
+        ("/v1/documents/guide/tides.md?id=guide/other.md", 400, "bad-parameter"),
         ("/v1/documents/guide/tides.md?lines=0", 400, "bad-parameter"),
         ("/v1/documents/guide/tides.md?lines=1&start=0", 400, "bad-parameter"),
         ("/v1/documents/guide/tides.md?start=5&end=5", 400, "bad-parameter"),
@@ -324,6 +325,7 @@ fn what_is_wrong_is_named() {
         ("/v1/compare", json!({ "question": "a", "segmenters": [] }), 400, "bad-parameter"),
         ("/v1/compare", json!({ "question": "a", "segmenters": ["sentence"], "k": 11 }), 400, "bad-parameter"),
         ("/v1/indexes/nobody/refresh", json!({}), 404, "no-such-index"),
+        ("/v1/indexes/docs/refresh?now=1", json!({}), 400, "bad-parameter"),
     ] {
         let reply = post(server.address, path, &body);
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{path} {body}: {}", reply.text());

@@ -2,7 +2,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::http::app::{App, Weight};
-use crate::http::extract::Place;
+use crate::http::extract::{NoParams, Params, Place};
 use crate::http::problem::ProblemBody;
 use crate::service::{Problem, RefreshAnswer};
 
@@ -15,6 +15,10 @@ use crate::service::{Problem, RefreshAnswer};
         (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
     )
 )]
-pub(super) async fn refresh(State(app): State<App>, Place(name): Place) -> Result<Json<RefreshAnswer>, Problem> {
+pub(super) async fn refresh(
+    State(app): State<App>,
+    Place(name): Place,
+    _: Params<NoParams>,
+) -> Result<Json<RefreshAnswer>, Problem> {
     app.run(Weight::Search, move |service| service.refresh(&name)).await.map(Json)
 }
