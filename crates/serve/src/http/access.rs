@@ -130,6 +130,21 @@ pub(super) async fn host(State(app): State<App>, request: Request, next: Next) -
     next.run(request).await
 }
 
+/// Checks that requests can name the hosts that the user gave.
+///
+/// # Errors
+/// A sentence about the first that none can.
+pub(super) fn check_hosts(hosts: &[String]) -> Result<(), String> {
+    let is_name = |host: &String| !host.is_empty() && !host.contains('/') && is_known(host, std::slice::from_ref(host));
+    match hosts.iter().find(|host| !is_name(host)) {
+        None => Ok(()),
+        Some(bad) => Err(format!(
+            "{} is no name of a host: the name alone, without scheme and port, as docs.example.org",
+            bad.escape_debug()
+        )),
+    }
+}
+
 fn is_known(authority: &str, more: &[String]) -> bool {
     let name = match authority.rsplit_once(':') {
         Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) && !authority.ends_with(']') => name,
@@ -145,7 +160,7 @@ fn is_known(authority: &str, more: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_known, without_key};
+    use super::{check_hosts, is_known, without_key};
 
     #[test]
     fn a_key_in_an_address_is_not_logged() {
@@ -157,6 +172,16 @@ mod tests {
             (r#"{"apiKey":"pericope_aB-3_x","query":"a"}"#, r#"{"apiKey":"***","query":"a"}"#),
         ] {
             assert_eq!(without_key(asked), logged);
+        }
+    }
+
+    #[test]
+    fn a_host_that_no_request_can_name_is_refused() {
+        for good in ["docs.example.org", "Docs.Example.org", "10.0.0.1", "[2001:db8::1]"] {
+            assert_eq!(check_hosts(&[good.to_owned()]), Ok(()), "{good}");
+        }
+        for bad in ["", "docs.example.org:8443", "https://docs.example.org", "docs.example.org/", "docs.example.org."] {
+            assert!(check_hosts(&["localhost".to_owned(), bad.to_owned()]).is_err(), "{bad}");
         }
     }
 

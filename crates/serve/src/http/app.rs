@@ -33,7 +33,7 @@ impl std::ops::Deref for App {
 pub(super) enum Weight {
     /// Milliseconds: searching and reading.
     Search,
-    /// Maybe seconds: cutting texts, reranking. Half of the workers, so that searches go on.
+    /// Maybe seconds: cutting texts, reranking. Half as many workers of their own, so that searches go on.
     Cut,
 }
 

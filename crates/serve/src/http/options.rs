@@ -67,7 +67,7 @@ pub struct TlsFiles {
 /// The limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests that are worked on at once; those that cut texts take at most half of the threads.
+    /// Requests that are worked on at once; beside them half as many that cut texts or are reranked.
     pub workers: usize,
     /// Requests that wait for a worker, at most; one more is answered with 429 at once.
     pub queue: usize,

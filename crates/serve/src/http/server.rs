@@ -27,7 +27,7 @@ use super::guard::Remote;
 use super::keys::Keys;
 use super::metrics::Metrics;
 use super::options::HttpOptions;
-use super::{cors, routes, tls};
+use super::{access, cors, routes, tls};
 use crate::service::Service;
 
 /// Bytes of a request's head, at most.
@@ -85,6 +85,7 @@ impl Server {
         if !loopback {
             refuse_open(&options)?;
         }
+        access::check_hosts(&options.hosts).map_err(ServeError::Usage)?;
         let keys = options.keys.map(|path| Keys::open(path, Arc::clone(&options.log.notice)));
         let keys = keys.transpose().map_err(|e| ServeError::Usage(e.to_string()))?;
         let tls = options.tls.as_ref().map(tls::acceptor).transpose().map_err(ServeError::Usage)?;
