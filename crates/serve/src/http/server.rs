@@ -168,7 +168,8 @@ impl Server {
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(ServeError::io("the socket"))?;
         let graceful = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(self.app.limits.connections.max(1)));
-        let connection = Connection { app: self.app.clone(), router: self.router, tls: self.tls };
+        let (app, ending) = (self.app.clone(), self.ending.clone());
+        let connection = Connection { app, router: self.router, tls: self.tls, ending };
         let mut stop = pin!(stop);
         let mut refused: Option<Instant> = None;
         loop {
@@ -234,6 +235,7 @@ struct Connection {
     app: App,
     router: Router,
     tls: Option<TlsAcceptor>,
+    ending: CancellationToken,
 }
 
 /// An open connection, for the metrics.
@@ -257,8 +259,12 @@ impl Connection {
         let Some(tls) = &self.tls else {
             return self.http1(stream, remote, watcher).await;
         };
-        // A client that does not speak TLS, or takes too long for it, is none.
-        let Ok(Ok(stream)) = tokio::time::timeout(self.app.limits.head, tls.accept(stream)).await else { return };
+        // A client that does not speak TLS, or takes too long for it, is none; the end of the server does not wait for one.
+        let accepted = tokio::select! {
+            accepted = tokio::time::timeout(self.app.limits.head, tls.accept(stream)) => accepted,
+            () = self.ending.cancelled() => return,
+        };
+        let Ok(Ok(stream)) = accepted else { return };
         match stream.get_ref().1.alpn_protocol() == Some(tls::H2) {
             true => self.http2(stream, remote, watcher).await,
             false => self.http1(stream, remote, watcher).await,

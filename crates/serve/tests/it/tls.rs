@@ -37,6 +37,19 @@ fn connect(address: SocketAddr, roots: RootCertStore, protocols: &[&[u8]]) -> St
 }
 
 #[test]
+fn a_client_that_says_nothing_does_not_hold_up_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (files, _) = certificate(folder.path());
+    let server = serve(|options| options.tls = Some(files));
+    let _silent = TcpStream::connect(server.address).unwrap();
+    // So that it is taken before the end.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let begun = std::time::Instant::now();
+    server.end().unwrap();
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn answers_come_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let (files, roots) = certificate(folder.path());
