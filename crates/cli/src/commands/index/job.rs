@@ -174,11 +174,12 @@ impl Job<'_> {
         self.args.shard.is_none_or(|shard| shard.holds(name))
     }
 
-    /// A pass over those paths that are there, while they are watched; what is gone goes. Stamps are believed but for
-    /// `changed`, and not at all where nobody knows what changed.
+    /// A pass over those paths that are there, while they are watched; what is gone goes, and so does what `gone` names.
+    /// Stamps are believed but for `changed`, and not at all where nobody knows what changed.
     pub(super) fn follow_up(
         &mut self,
         paths: &[PathBuf],
+        gone: &[PathBuf],
         changed: Option<HashSet<String>>,
     ) -> Result<(Pass, Arc<Input>), Failure> {
         let found = search(self.args, self.plan, paths)?;
@@ -186,7 +187,7 @@ impl Job<'_> {
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();
         if !report.interrupted {
-            pruned = self.prune(writer.as_mut(), &found, &report, paths)?;
+            pruned = self.prune(writer.as_mut(), &found, &report, &[paths, gone].concat())?;
         }
         let finished = self.finish(writer, &report, &found)?;
         Ok((Pass { finished, report, pruned, bad }, found))

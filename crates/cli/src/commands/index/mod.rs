@@ -120,7 +120,7 @@ fn once(job: &mut Job<'_>, found: &Arc<Input>, gone: &[PathBuf]) -> Outcome {
     if args.rebuild {
         tell_foreign(&job.plan.into)?;
     }
-    let pass = job.pass(found, args.rebuild, args.prune && !args.watch)?;
+    let pass = job.pass(found, args.rebuild, args.prune)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
         tell!("interrupted: the same command goes on from here");
