@@ -74,6 +74,24 @@ fn a_file_that_was_named_goes_as_those_in_folders_do() {
 }
 
 #[test]
+fn a_rebuild_that_would_lose_documents_is_gone_on_with_while_it_is_watched() {
+    let line = "{\"id\": \"p\", \"text\": \"Owls hoot.\"}\n";
+    let folder = folder_with(&[("a.md", "Foxes dig."), ("c.jsonl", line)]);
+    let mut running = Running::start(folder.path(), &["--watch"]);
+    running.wait_for("watching");
+    assert_eq!(running.interrupt(), Some(0));
+    fs::write(folder.path().join("docs/c.jsonl"), "{bad").unwrap();
+    let mut running = Running::start(folder.path(), &["--watch", "--rebuild", "--segmenter", "sentence"]);
+    running.wait_for("the rebuild is not published");
+    running.wait_for("watching");
+    fs::write(folder.path().join("docs/c.jsonl"), line).unwrap();
+    running.wait_for("indexed: docs/c.jsonl");
+    assert_eq!(running.interrupt(), Some(0));
+    let meta = fs::read_to_string(folder.path().join("x.idx/pericope.json")).unwrap();
+    assert!(meta.contains("\"segmenter\": \"sentence"), "{meta}");
+}
+
+#[test]
 fn a_link_that_leads_elsewhere_is_followed() {
     let folder = folder_with(&[]);
     for (release, text) in [("r1", "Foxes dig."), ("r2", "Owls hoot.")] {
