@@ -3,12 +3,14 @@ use pericope_api::{Document, Format};
 /// Longer file endings are no types of files.
 const MAX_ENDING: usize = 8;
 
-/// Returns the type of a document's file: `md`, `html`, else as [`file_type_of`] its id.
+/// Returns the type of a document's file: `md`, `html`, `rst`, `adoc`, else as [`file_type_of`] its id.
 #[must_use]
 pub fn file_type(document: &Document) -> String {
     match document.format {
         Format::Markdown => "md".to_owned(),
         Format::Html => "html".to_owned(),
+        Format::Rst => "rst".to_owned(),
+        Format::Asciidoc => "adoc".to_owned(),
         _ => file_type_of(&document.id),
     }
 }
@@ -39,7 +41,7 @@ pub fn canonical_type(name: &str) -> String {
         "markdown" | "mdown" | "mkd" | "mdx" => "md",
         "htm" | "xhtml" => "html",
         "text" | "plain" => "txt",
-        "asciidoc" => "adoc",
+        "asciidoc" | "asc" => "adoc",
         "rest" => "rst",
         other => other,
     }
@@ -55,6 +57,9 @@ mod tests {
         let of = |id: &str, format| file_type(&Document { format, ..Document::from_sentences(id, &["x"]) });
         assert_eq!(of("a/b.mdx", Format::Markdown), "md");
         assert_eq!(of("17", Format::Html), "html");
+        // A line of JSON need not be called as a file of its format is.
+        assert_eq!((of("17", Format::Rst), of("18", Format::Asciidoc)), ("rst".to_owned(), "adoc".to_owned()));
+        assert_eq!((of("a.asc", Format::Asciidoc), canonical_type("asc")), ("adoc".to_owned(), "adoc".to_owned()));
         assert_eq!(of("a/b.RST", Format::Plain), "rst");
         // `markdown` has eight letters, as many as an ending may have.
         assert_eq!(of("a/b.markdown", Format::Plain), "md");

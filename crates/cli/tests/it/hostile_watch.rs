@@ -49,6 +49,49 @@ fn a_folder_that_is_gone_is_waited_for() {
 }
 
 #[test]
+fn a_file_that_was_named_goes_as_those_in_folders_do() {
+    let folder = folder_with(&[("a.md", "Foxes dig.")]);
+    let readme = folder.path().join("README.md");
+    fs::write(&readme, "Owls hoot.").unwrap();
+    let mut running = Running::start(folder.path(), &["README.md", "--watch"]);
+    running.wait_for("watching");
+    fs::remove_file(&readme).unwrap();
+    running.wait_for("removed: README.md");
+    fs::write(&readme, "Eels swim.").unwrap();
+    running.wait_for("indexed: README.md");
+    assert_eq!(running.interrupt(), Some(0));
+    // What went before anybody watched goes with --prune, as it does without --watch.
+    fs::remove_file(&readme).unwrap();
+    let mut running = Running::start(folder.path(), &["README.md", "--watch", "--prune"]);
+    running.wait_for("watching");
+    assert_eq!(running.interrupt(), Some(0));
+    let output = crate::common::without_models(folder.path())
+        .args(["search", "eels foxes", "--in", "x.idx", "--json", "--mode", "bm25"])
+        .output()
+        .unwrap();
+    let found = crate::common::stdout(&output);
+    assert!(found.contains("docs/a.md") && !found.contains("README.md"), "{found}");
+}
+
+#[test]
+fn a_rebuild_that_would_lose_documents_is_gone_on_with_while_it_is_watched() {
+    let line = "{\"id\": \"p\", \"text\": \"Owls hoot.\"}\n";
+    let folder = folder_with(&[("a.md", "Foxes dig."), ("c.jsonl", line)]);
+    let mut running = Running::start(folder.path(), &["--watch"]);
+    running.wait_for("watching");
+    assert_eq!(running.interrupt(), Some(0));
+    fs::write(folder.path().join("docs/c.jsonl"), "{bad").unwrap();
+    let mut running = Running::start(folder.path(), &["--watch", "--rebuild", "--segmenter", "sentence"]);
+    running.wait_for("the rebuild is not published");
+    running.wait_for("watching");
+    fs::write(folder.path().join("docs/c.jsonl"), line).unwrap();
+    running.wait_for("indexed: docs/c.jsonl");
+    assert_eq!(running.interrupt(), Some(0));
+    let meta = fs::read_to_string(folder.path().join("x.idx/pericope.json")).unwrap();
+    assert!(meta.contains("\"segmenter\": \"sentence"), "{meta}");
+}
+
+#[test]
 fn a_link_that_leads_elsewhere_is_followed() {
     let folder = folder_with(&[]);
     for (release, text) in [("r1", "Foxes dig."), ("r2", "Owls hoot.")] {

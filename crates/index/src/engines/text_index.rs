@@ -193,7 +193,25 @@ impl TextIndex {
             let inverted = segment.inverted_index(field)?;
             let mut codes = inverted.terms().stream().map_err(IndexError::io(&self.path))?;
             while codes.advance() {
-                found.extend(std::str::from_utf8(codes.key()).ok().and_then(|code| code.parse::<Language>().ok()));
+                let code = std::str::from_utf8(codes.key()).ok();
+                let Some(language) = code.and_then(|code| code.parse::<Language>().ok()) else { continue };
+                if found.contains(&language) {
+                    continue;
+                }
+                // The code of a language stays until its deleted chunks are merged away.
+                let Some(alive) = segment.alive_bitset() else {
+                    found.insert(language);
+                    continue;
+                };
+                let mut postings = inverted
+                    .read_postings_from_terminfo(codes.value(), IndexRecordOption::Basic)
+                    .map_err(IndexError::io(&self.path))?;
+                while postings.doc() != TERMINATED && !alive.is_alive(postings.doc()) {
+                    postings.advance();
+                }
+                if postings.doc() != TERMINATED {
+                    found.insert(language);
+                }
             }
         }
         if found.is_empty() {

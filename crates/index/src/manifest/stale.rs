@@ -9,6 +9,7 @@ use pericope_util::name_of_text;
 
 use super::{MANIFEST_FILE, VERSION, read_only};
 use crate::IndexError;
+use crate::build::{home, serving};
 
 /// Files that are named.
 const NAMED: usize = 10;
@@ -41,9 +42,9 @@ impl Stale {
 /// `None` where nothing can be said: the index knows no files, or none of them is found from `base`.
 ///
 /// # Errors
-/// [`IndexError::Database`] where the manifest cannot be read.
+/// [`IndexError::Database`] where the manifest cannot be read, [`IndexError::Io`] where the directory cannot.
 pub fn stale(dir: &Path, base: &Path) -> Result<Option<Stale>, IndexError> {
-    let path = dir.join(MANIFEST_FILE);
+    let path = home(dir, serving(dir)?).join(MANIFEST_FILE);
     if !path.exists() {
         return Ok(None);
     }
@@ -109,6 +110,7 @@ mod tests {
 
     use super::super::{Changes, Manifest};
     use super::*;
+    use crate::meta::META_FILE;
 
     #[test]
     fn a_look_from_outside_tells_what_changed() {
@@ -150,5 +152,23 @@ mod tests {
         assert_eq!((found.sources, found.changed, found.gone), (5, 4, 1));
         assert_eq!(found.names, ["a.md", "b.md", "c.md", "d.md", "e.jsonl"]);
         assert_eq!(stale(&dir, &base.join("elsewhere")).unwrap(), None, "nothing is found from there");
+    }
+
+    #[test]
+    fn an_index_that_was_built_anew_has_its_list_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, base) = (folder.path().join("x.idx"), folder.path());
+        fs::create_dir_all(home(&dir, 2)).unwrap();
+        fs::write(dir.join(META_FILE), r#"{"format": 3, "build": 2}"#).unwrap();
+        fs::write(base.join("a.md"), "a.md").unwrap();
+        let mut changes = Changes::default();
+        for name in ["a.md", "b.md"] {
+            let record = SourceRecord { hash: Some(1), stamp: None, fingerprint: "f".into(), empty: 0 };
+            changes.sources.insert(name.into(), Some(record));
+        }
+        let list = home(&dir, 2).join(MANIFEST_FILE);
+        Manifest::open(&list, 0, || Ok(Vec::new())).unwrap().commit(&changes, 1).unwrap();
+        let found = stale(&dir, base).unwrap().unwrap();
+        assert_eq!((found.sources, found.gone), (2, 1));
     }
 }

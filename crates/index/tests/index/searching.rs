@@ -37,6 +37,30 @@ fn phrases_are_found_word_for_word() {
 }
 
 #[test]
+fn a_query_is_not_read_in_the_language_of_a_document_that_was_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = IndexSpec::new("s", "w");
+    let english = "The press needs a new die before the next shift begins in the morning.";
+    let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+    for i in 0..201 {
+        let (id, text) = match i {
+            100 => ("g".to_owned(), "Die Katze schläft auf dem Sofa, und der Hund liegt vor der Tür."),
+            _ => (format!("e{i}"), english),
+        };
+        let document = Document::from_sentences(&id, &[text]);
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+    }
+    writer.commit().unwrap();
+    let found = |reader: &IndexReader| reader.search(&Query::new("die casting", Mode::Bm25, 300)).unwrap().len();
+    // Of this query German takes the first word for one that holds sentences together.
+    assert_eq!(found(&writer.reader()), 0);
+    // So few deletions are merged away later.
+    writer.remove("g").unwrap();
+    writer.finish().unwrap();
+    assert_eq!(found(&IndexReader::open(dir.path()).unwrap()), 200);
+}
+
+#[test]
 fn queries_are_embedded_as_queries_and_chunks_as_passages() {
     let documents = [Document::from_sentences("a", &["Pumps lift water.", "Doors open inwards."])];
     let spec = IndexSpec::new("s", "w").with_encoder(Arc::new(Backwards(BagOfWords::new())));

@@ -13,7 +13,7 @@ use pericope_index::pipeline::{self, Options, Progress};
 use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
 use pericope_segment::Chunker;
-use pericope_store::{Destination, Finished, IndexSpec, Publication};
+use pericope_store::{Destination, Finished, IndexSpec, Publication, StoreMeta};
 
 use super::args::IndexArgs;
 use super::files::Files;
@@ -50,6 +50,8 @@ pub(super) struct Job<'a> {
     pub quiet: bool,
     /// Set where somebody else wants a pass over all files while they are followed.
     pub wake: Arc<AtomicBool>,
+    /// Whether a rebuild was left beside the old index, since it would have lost documents.
+    pub rebuilding: bool,
     /// Whether a server follows the files, which can ask the index for its settings again.
     pub served: bool,
     /// Whether language models answered for anything.
@@ -72,7 +74,7 @@ pub(super) fn limits(args: &IndexArgs) -> ReadLimits {
 
 impl Job<'_> {
     /// Brings the index up to date with the files, and says what was done.
-    pub(super) fn pass(&self, found: &Arc<Input>, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
+    pub(super) fn pass(&mut self, found: &Arc<Input>, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
@@ -84,12 +86,13 @@ impl Job<'_> {
 
     /// Commits and publishes; tells where the old index serves on.
     fn finish(
-        &self,
+        &mut self,
         writer: Box<dyn Destination>,
         report: &pipeline::Report,
         found: &Input,
     ) -> Result<Finished, Failure> {
         let finished = found.missed().finish(writer, report).map_err(stores::failure)?;
+        self.rebuilding = matches!(finished.publication, Publication::KeptOld { .. });
         if let Publication::KeptOld { lost } = &finished.publication {
             tell!(
                 "the rebuild is not published: {} of the documents in {} could not be read this time ({} for one); the \
@@ -174,19 +177,33 @@ impl Job<'_> {
         self.args.shard.is_none_or(|shard| shard.holds(name))
     }
 
-    /// A pass over those paths that are there, while they are watched; what is gone goes. Stamps are believed but for
-    /// `changed`, and not at all where nobody knows what changed.
+    /// Whether what follows belongs into the rebuild that was left: the old index takes nothing that is cut or embedded in
+    /// another way.
+    fn goes_on_rebuilding(&self) -> Result<bool, Failure> {
+        if !self.rebuilding {
+            return Ok(false);
+        }
+        let old = stores::built_with(&self.plan.into)?;
+        Ok(old.is_none_or(|old| old.difference(&StoreMeta::new(&self.spec)).is_some()))
+    }
+
+    /// A pass over those paths that are there, while they are watched; what is gone goes, and so does what `gone` names.
+    /// Stamps are believed but for `changed`, and not at all where nobody knows what changed.
     pub(super) fn follow_up(
         &mut self,
         paths: &[PathBuf],
+        gone: &[PathBuf],
         changed: Option<HashSet<String>>,
     ) -> Result<(Pass, Arc<Input>), Failure> {
         let found = search(self.args, self.plan, paths)?;
         (self.options.trust_stamps, self.options.distrust) = (changed.is_some(), changed.unwrap_or_default());
-        let (report, mut writer, bad) = self.write(&found, false)?;
+        // Without a folder that is waited for, a rebuild would lose what is in it.
+        let is_all = paths.len() + gone.len() >= self.plan.paths.len();
+        let rebuild = is_all && self.goes_on_rebuilding()?;
+        let (report, mut writer, bad) = self.write(&found, rebuild)?;
         let mut pruned = Vec::new();
         if !report.interrupted {
-            pruned = self.prune(writer.as_mut(), &found, &report, paths)?;
+            pruned = self.prune(writer.as_mut(), &found, &report, &[paths, gone].concat())?;
         }
         let finished = self.finish(writer, &report, &found)?;
         Ok((Pass { finished, report, pruned, bad }, found))

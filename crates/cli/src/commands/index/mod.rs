@@ -89,8 +89,9 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     };
     let (wake, served) = (follow.clone().unwrap_or_default(), follow.is_some());
     let unanswered = Arc::<Unanswered>::default();
+    let (args, plan, rebuilding) = (&args, &plan, false);
     let mut job =
-        Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake, served, unanswered };
+        Job { args, plan, name, spec, chunker, contexts, options, quiet, wake, rebuilding, served, unanswered };
     if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
@@ -120,7 +121,7 @@ fn once(job: &mut Job<'_>, found: &Arc<Input>, gone: &[PathBuf]) -> Outcome {
     if args.rebuild {
         tell_foreign(&job.plan.into)?;
     }
-    let pass = job.pass(found, args.rebuild, args.prune && !args.watch)?;
+    let pass = job.pass(found, args.rebuild, args.prune)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
         tell!("interrupted: the same command goes on from here");

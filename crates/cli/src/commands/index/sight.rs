@@ -28,6 +28,8 @@ struct Place {
     watched: PathBuf,
     /// What was there when the watch began; nothing where nothing was.
     identity: Option<Identity>,
+    /// It was a file when it was there last.
+    was_file: bool,
     /// It went away, whatever is there now.
     lost: bool,
 }
@@ -77,6 +79,7 @@ impl Sight {
             if place.identity.is_none() {
                 continue;
             }
+            place.was_file = mode == RecursiveMode::NonRecursive;
             // With a slash at its end, the name of a link is the folder behind it.
             let entered = if mode == RecursiveMode::Recursive { watched.join("") } else { watched.to_owned() };
             if let Err(error) = watcher.watch(&entered, mode) {
@@ -123,6 +126,13 @@ impl Sight {
         present.map(|place| place.path.clone()).collect()
     }
 
+    /// The files of the command line that went away while they were watched. A folder that did may be back soon, with all
+    /// that was in it: it is waited for.
+    pub fn gone_files(&self) -> Vec<PathBuf> {
+        let gone = self.places.iter().filter(|place| place.named && place.was_file && place.identity.is_none());
+        gone.filter(|place| folder_of(&place.path).is_dir()).map(|place| place.path.clone()).collect()
+    }
+
     /// Watches these folders behind links from now on, instead of those before; says whether they are others.
     pub fn follow(&mut self, linked: &[PathBuf]) -> bool {
         let before = self.places.iter().filter(|place| !place.named).map(|place| &place.path);
@@ -137,7 +147,7 @@ impl Sight {
 
 impl Place {
     fn new(path: &Path, named: bool) -> Self {
-        Self { path: path.to_owned(), named, watched: path.to_owned(), identity: None, lost: false }
+        Self { path: path.to_owned(), named, watched: path.to_owned(), identity: None, was_file: false, lost: false }
     }
 
     fn is_there(&self) -> bool {

@@ -48,11 +48,11 @@ pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
         if sight.is_stale() {
             (changes, sight) = (None, sight.renew()?);
         }
-        let present = sight.present();
-        if present.is_empty() {
+        let (present, gone) = (sight.present(), sight.gone_files());
+        if present.is_empty() && gone.is_empty() {
             continue;
         }
-        match job.follow_up(&present, changes.clone()) {
+        match job.follow_up(&present, &gone, changes.clone()) {
             Ok((pass, found)) => {
                 for written in &pass.report.written {
                     tell!("indexed: {}", name(written));
