@@ -388,6 +388,36 @@ fn a_metric_that_a_question_has_not_is_no_failure() {
 }
 
 #[test]
+fn a_failure_scores_nothing_by_what_is_not_measured_of_its_chunker() {
+    // Of a retriever of others nobody knows all chunks, so that it has no nDCG; one of its questions fails.
+    let shifts = [("fixed", 0.0), ("good", 0.2), ("mine", 0.1)];
+    let mut items = items(&shifts, 12);
+    for item in items.iter_mut().filter(|item| item.chunker != "mine") {
+        item.metrics.insert(Metric::NDCG, 0.5);
+    }
+    for item in items.iter_mut().filter(|item| item.chunker == "mine" && item.question_id == "d4 q0") {
+        item.metrics.clear();
+        item.status = Status::Failed;
+    }
+    let (found, cells) = compared(&shifts, items.clone(), "fixed");
+    let of = |name: &str| cells.iter().find(|cell| cell.chunker == name && cell.cutoff == AT).unwrap();
+    assert!(!of("mine").metrics.contains_key("ndcg") && of("mine").metrics.contains_key("span_recall"));
+    assert!(of("mine").metrics["iou"] < 0.3, "what is measured of it is the worst where it failed");
+    let questions = (0..12).map(|document| document % 3 + 1).sum::<usize>();
+    let by_ndcg: Vec<&Comparison> = found.comparisons.iter().filter(|c| c.metric == Metric::NDCG).collect();
+    assert!(by_ndcg.iter().all(|c| (c.a.as_str(), c.b.as_str(), c.n) == ("good", "fixed", questions)), "{by_ndcg:?}");
+    assert_eq!(by_ndcg.len(), 2, "at both cutoffs");
+    // Where nothing of it succeeded, nobody knows what would have been measured: it is the worst by everything.
+    for item in items.iter_mut().filter(|item| item.chunker == "mine") {
+        item.metrics.clear();
+        item.status = Status::Failed;
+    }
+    let (_, cells) = compared(&shifts, items, "fixed");
+    let mut mine = cells.iter().filter(|cell| cell.chunker == "mine");
+    assert!(mine.all(|cell| cell.metrics["ndcg"] == 0.0 && cell.metrics["span_recall"] == 0.0));
+}
+
+#[test]
 fn the_cheapest_is_chosen_step_by_step() {
     let cost = |seconds: f64, tokens: f64, money: f64| Cost { seconds: Some(seconds), tokens, money };
     let place = |among: &[usize], costs: &[Cost], means: &[f64]| cheapest(among, costs, means).map(|(at, _)| at);
