@@ -442,6 +442,38 @@ fn the_cheapest_is_chosen_step_by_step() {
 }
 
 #[test]
+fn what_is_like_the_highest_is_not_said_to_be_like_all_others() {
+    let says = |possible: &[&str]| {
+        let primary = crate::record::PrimaryRecord {
+            baseline: "a".into(),
+            metric: Metric::SPAN_RECALL,
+            margin: 0.02,
+            documents: 30,
+            cutoff: AT,
+            ..Default::default()
+        };
+        let names = || possible.iter().map(|name| (*name).to_owned());
+        let verdict = Verdict {
+            primary,
+            best: "c".into(),
+            possible: names().collect(),
+            equivalent: names().filter(|name| name != "c").collect(),
+            recommended: "a".into(),
+            ..Verdict::default()
+        };
+        let means = names().map(|name| (name, 0.4)).collect();
+        let about = sentence::About { means, next: None, reason: Reason::Cheapest(1), cells: &[] };
+        sentence::of(&verdict, &[], &about)
+    };
+    let start = "Within 512 tokens, take a, the cheapest of ";
+    let two =
+        format!("{start}2 chunkers between which there is no difference that matters (of 2.0 points or more): span");
+    let three = format!("{start}3 chunkers of which none differs from c by what matters (2.0 points or more): span");
+    assert!(says(&["a", "c"]).starts_with(&two), "{}", says(&["a", "c"]));
+    assert!(says(&["a", "b", "c"]).starts_with(&three), "{}", says(&["a", "b", "c"]));
+}
+
+#[test]
 fn what_is_known_to_be_worse_is_not_recommended() {
     let names = ["base", "slow", "cheap"];
     let family = |slow: Outcome, cheap: Outcome| -> Vec<Comparison> {
