@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::compare::{Changes, Compared, Difference, QuestionDiffs, compared, flips};
-use super::gates::{Check, Evidence, Kind, judge};
+use super::gates::{Check, Evidence, Kind, judge, strictest};
 use super::gather::ItemLines;
 use super::history::{History, HistoryError, RunHeader};
 use super::night::{NightlyRun, Verdict, named};
@@ -92,8 +92,9 @@ pub fn conclude(
 ) -> Result<Conclusion, HistoryError> {
     let seed = experiment.data.seed;
     let metrics = compared(experiment.gates.iter().filter_map(|gate| gate.metric.metric()));
+    let alpha = strictest(&experiment.gates);
     let load = |number: u32| -> Result<Compared, HistoryError> {
-        Ok(Compared::new(history.night(number)?, &night, &metrics, seed))
+        Ok(Compared::new(history.night(number)?, &night, &metrics, alpha, seed))
     };
     let reference = history.last_good(night.number)?.map(load).transpose()?;
     // A baseline is an earlier night; the first night is none to itself.

@@ -104,7 +104,8 @@ fn read_items(path: &Path) -> Result<Vec<Item>, Failure> {
 }
 
 fn table(chosen: &Chosen) -> std::io::Result<()> {
-    let (to_choose, to_report) = chosen.tried.first().map_or((0, 0), |tried| tried.questions);
+    // The first may have no score at all, where it does not retrieve as [tune] says.
+    let (to_choose, to_report) = chosen.tried.get(chosen.best).map_or((0, 0), |tried| tried.questions);
     say!("{} of {}; {to_choose} questions choose, {to_report} report", chosen.by.metric, chosen.by.chunker);
     if chosen.left_out > 0 {
         say!("{} questions that some variant has no score of count for none", chosen.left_out);

@@ -632,6 +632,34 @@ fn output_that_cannot_be_written_is_an_error_and_no_panic() {
 }
 
 #[test]
+fn segment_eval_says_which_ids_it_renames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let line = serde_json::json!({"id": "d", "sentences": ["One.", "Two.", "Three."], "boundaries": [1]});
+    fs::create_dir(path.join("both")).unwrap();
+    for name in ["1.jsonl", "2.jsonl"] {
+        fs::write(path.join("both").join(name), format!("{line}\n")).unwrap();
+    }
+    let config = "set = [{ name = \"all\", path = \"both\" }]\nsegmenter = [{ name = \"s\", spec = \"sentence\" }]\n";
+    fs::write(path.join("s.toml"), format!("kind = \"segmentation\"\nname = \"t\"\n{config}")).unwrap();
+    let says = "1 document has the id of an earlier one and a number behind it in all that is written, the first: \"d\" is \"d#2\"";
+    for (args, name) in [
+        (vec!["segment-eval", "--data", "both", "-s", "sentence", "--per-document", "d.jsonl"], "both"),
+        (vec!["segment-eval", "s.toml", "--out", "out"], "all"),
+    ] {
+        let run = |quiet: &[&str]| without_models(path).args(quiet).args(&args).output().unwrap();
+        let (told, quiet) = (run(&[]), run(&["-q"]));
+        assert_eq!((told.status.code(), quiet.status.code()), (Some(0), Some(0)), "{}", stderr(&told));
+        assert!(stderr(&told).contains(&format!("{name}: {says}\n")), "{}", stderr(&told));
+        assert!(!stderr(&quiet).contains("d#2"), "{}", stderr(&quiet));
+    }
+    let lines = json_lines(&fs::read_to_string(path.join("d.jsonl")).unwrap());
+    assert_eq!((&lines[0]["document"], &lines[1]["document"]), (&Value::from("d"), &Value::from("d#2")));
+    let summary: Value = serde_json::from_str(&fs::read_to_string(path.join("out/summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["sets"][0]["renamed"], serde_json::json!({"d#2": "d"}));
+}
+
+#[test]
 fn segment_eval_takes_several_sets_and_draws_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

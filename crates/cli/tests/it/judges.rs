@@ -131,6 +131,12 @@ fn a_short_run_writes_files_that_other_tools_score() {
         let qrels = fs::read_to_string(folder.path().join(format!("trec/{name}.qrels"))).unwrap();
         assert!(qrels.lines().count() >= 2 && qrels.lines().all(|line| line.split(' ').count() == 4));
     }
+    // What is taken over from an earlier session is not searched again.
+    let again = ["eval", "run", "small.toml", "--out", "run", "--limit", "2", "--resume", "--trec", "more"];
+    let output = pericope(folder.path(), &again);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let says = "no TREC files of fixed and blocks: an earlier session measured them";
+    assert!(stderr(&output).contains(says) && !folder.path().join("more").exists(), "{}", stderr(&output));
 }
 
 #[test]

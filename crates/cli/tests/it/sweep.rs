@@ -125,6 +125,12 @@ fn tune_chooses_on_one_part_of_the_documents_and_reports_on_the_other() {
     let table = pericope(folder.path(), &["tune", "swept.toml", "--out", "tuned", "--resume"]);
     assert!(table.status.success(), "{}", stderr(&table));
     assert_eq!(stdout(&table).matches("<- best").count(), 1);
+
+    // The first variant does not retrieve three chunks: the questions that are counted are those of the best.
+    let three = pericope(folder.path(), &["tune", "swept.toml", "--out", "tuned", "--resume", "--set", "tune.k=3"]);
+    assert!(three.status.success(), "{}", stderr(&three));
+    let head = format!("; {} questions choose, {} report", n(0), n(1));
+    assert!(stdout(&three).contains(&head), "{}", stdout(&three));
 }
 
 #[test]

@@ -67,6 +67,11 @@ impl GeneratorKind {
             Self::Llm => "llm",
         }
     }
+
+    /// Returns true where answers are quotations, which have a place in a document.
+    pub(crate) fn quotes(self) -> bool {
+        matches!(self, Self::Best | Self::Extractive | Self::Cogltx)
+    }
 }
 
 /// `[judge]`.

@@ -68,15 +68,16 @@ pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError>
     let path = folder.join("qrels").join(format!("{split}.tsv"));
     let mut relevant = relevance(&path, &mut set)?;
     for (_, query) in lines::<Query>(&folder.join("queries.jsonl"), &mut set)? {
-        let Some(mut found) = relevant.remove(&query.id) else { continue };
-        found.sort_by_key(|&(score, line, _)| (std::cmp::Reverse(score), line));
-        let mut golds = found.iter().filter(|(score, _, _)| *score > 0).filter_map(|(_, _, id)| {
+        let Some(found) = relevant.remove(&query.id) else { continue };
+        let mut found: Vec<(String, (i64, usize))> = found.into_iter().collect();
+        found.sort_by_key(|&(_, (score, line))| (std::cmp::Reverse(score), line));
+        let mut golds = found.iter().filter(|(_, (score, _))| *score > 0).filter_map(|(id, _)| {
             let at = *places.get(id)?;
             let source = &set.documents.get(at)?.source;
             Some((at, Span::new(0, source.len()).trimmed(source)))
         });
         let Some((document, span)) = golds.next() else {
-            set.skipped.push(format!("question '{}': none of its documents is in the corpus", query.id));
+            set.skipped.push(format!("question '{}': no document with a score above 0 is in the corpus", query.id));
             continue;
         };
         let elsewhere = golds.collect();
@@ -103,9 +104,10 @@ fn lines<T: for<'a> Deserialize<'a>>(path: &Path, set: &mut QuestionSet) -> Resu
     Ok(found)
 }
 
-type Relevance = HashMap<String, Vec<(i64, usize, String)>>;
+type Relevance = HashMap<String, HashMap<String, (i64, usize)>>;
 
-/// By question: score, line and document.
+/// By question and document: score and line. Of lines that name a document twice for one question the last counts, as in trec_eval:
+/// as gold twice over, half of it could never be found.
 fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError> {
     let read = DataText::read(path)?;
     let mut found = Relevance::new();
@@ -118,7 +120,7 @@ fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError>
         let (query, document, score) = (fields.next(), fields.next(), fields.next().and_then(|s| s.parse().ok()));
         match (query, document, score) {
             (Some(query), Some(document), Some(score)) => {
-                found.entry(query.to_owned()).or_default().push((score, number, document.to_owned()));
+                found.entry(query.to_owned()).or_default().insert(document.to_owned(), (score, number));
             }
             // The first line names the columns.
             _ if number == 0 => {}
@@ -175,6 +177,16 @@ mod tests {
         assert_eq!(set.checksums.len(), 3);
         let dev = Selection { split: Some("dev".into()), ..Selection::default() };
         assert_eq!(select(DataKind::Beir, folder.path(), &dev).unwrap().questions[0].id, "q2");
+    }
+
+    #[test]
+    fn a_document_that_is_judged_twice_is_gold_once_by_its_last_line() {
+        let folder = folder();
+        let lines = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td3\t2\nq1\td1\t1\nq1\td2\t1\nq1\td2\t0\n";
+        std::fs::write(folder.path().join("qrels/test.tsv"), lines).unwrap();
+        let set = load(DataKind::Beir, folder.path()).unwrap();
+        let documents: Vec<usize> = set.questions[0].places().map(|(document, _)| document).collect();
+        assert_eq!(documents, [2, 0]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) fn lexical(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extract
         let span: Option<Span> = from.gold.iter().copied().reduce(|a, b| a.hull(&b));
         let place = span.map(|span| (from.document, span));
         let generated = Generated { text: from.answer.clone(), place, ..Generated::default() };
-        (scorer.answer(*question, &generated, Some(reader), None).judge(), String::new())
+        (scorer.answer(*question, &generated, true, Some(reader), None).judge(), String::new())
     };
     let (own, unrelated) = pairs(questions, &tried);
     verdict(questions, &own, own.iter().map(score).collect(), &unrelated, unrelated.iter().map(score).collect())

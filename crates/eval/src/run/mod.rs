@@ -118,6 +118,12 @@ fn measure(
     let before = record.seconds.unwrap_or(0.0);
     let seconds = || before + clock.elapsed().as_secs_f64();
     let retrievers = experiment.all_retrievers();
+    if setup.trec.is_some() {
+        let names = experiment.chunkers.iter().map(|chunker| chunker.name.as_str());
+        let measured: Vec<&str> = names.filter(|name| done.row(name).is_some()).collect();
+        let of_others: Vec<&str> = retrievers.iter().map(|retriever| retriever.name.as_str()).collect();
+        trec::note_missing(&measured, &of_others, observer);
+    }
     // What an earlier run wrote stays until it is sure that this one can begin.
     let begin = || {
         let is_to_clear = !goes_on && folder.record().exists();

@@ -181,11 +181,13 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// An answer against the gold answer of a question; `vector` is the embedding of an answer that has no place.
+    /// An answer against the gold answer of a question; `quotes` says whether it is from someone who answers with places,
+    /// `vector` is the embedding of an answer that has none.
     pub(super) fn answer(
         &self,
         question: usize,
         generated: &Generated,
+        quotes: bool,
         reader: Option<&Extractive>,
         vector: Option<&[f32]>,
     ) -> AnswerScores {
@@ -197,7 +199,7 @@ impl<'a> Scorer<'a> {
                 Some(answer_iou(&Place { document, span }, &Place { document: asked.document, span: gold }))
             }
             // No place although a place is what the generator answers with: nothing was found.
-            (None, Some(_)) if generated.text.is_empty() => Some(0.0),
+            (None, Some(_)) if quotes && generated.text.is_empty() => Some(0.0),
             _ => None,
         };
         let reader = reader.filter(|_| self.by_vectors);

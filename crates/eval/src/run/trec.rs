@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::RunError;
 use super::cut::Cut;
 use super::retrieve::Ranking;
 use super::score::Scorer;
+use super::{Observer, RunError};
 use crate::data::Question;
+use crate::format::listed_names;
 use crate::metrics::trec::{Qrel, RunLine, write_qrels, write_run};
 
 /// Writes `CHUNKER.qrels` and for each mode `CHUNKER.MODE.run` into a folder.
@@ -50,6 +51,18 @@ pub(super) fn write(
         save(&path, |out| write_run(out, &lines, &tag))?;
     }
     Ok(())
+}
+
+/// Says of whom there are no such files: of chunkers that an earlier session measured, and of retrievers of others.
+pub(super) fn note_missing(measured: &[&str], retrievers: &[&str], observer: &dyn Observer) {
+    for (names, why) in [
+        (measured, "an earlier session measured them; without --resume they are written"),
+        (retrievers, "nobody knows all chunks of a retriever of others"),
+    ] {
+        if !names.is_empty() {
+            observer.note(&format!("no TREC files of {}: {why}", listed_names(names)));
+        }
+    }
 }
 
 fn save(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), RunError> {

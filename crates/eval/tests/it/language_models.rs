@@ -240,6 +240,30 @@ fn a_run_ends_complete_and_right_whatever_the_server_does() {
 }
 
 #[test]
+fn an_answer_in_words_has_no_place_also_where_the_model_gives_none() {
+    expect_key();
+    let folder = tempfile::tempdir().unwrap();
+    questions(folder.path());
+    let server = Server::start(reply, |seen| {
+        let silent = !is_judge(seen) && seen.prompt.contains("does the Machine7 run");
+        if silent { Act::Text("NOT IN CONTEXT".into()) } else { Act::Answer }
+    })
+    .unwrap();
+    let out = folder.path().join("run");
+    let summary = go(&experiment(folder.path(), &server, &[]), &out, false, false).unwrap();
+    let items = items(&out);
+    let silent: Vec<&Item> = items.iter().filter(|item| item.question_id == "q7").collect();
+    assert_eq!(silent.len(), 4, "two chunkers, two k");
+    for item in silent {
+        assert!(item.answer.as_ref().is_some_and(|answer| answer.text.is_empty()), "{item:?}");
+        assert!(item.metrics["token_f1"] == 0.0 && item.metrics["judge_lexical"] == 0.0, "{item:?}");
+    }
+    // The others have none either: a mean would be of the silent ones alone.
+    assert!(items.iter().all(|item| !item.metrics.contains_key("answer_iou")));
+    assert!(summary.cells.iter().all(|cell| !cell.metrics.contains_key("answer_iou")));
+}
+
+#[test]
 fn a_run_that_was_stopped_goes_on_and_repeats_no_call() {
     expect_key();
     let folder = tempfile::tempdir().unwrap();

@@ -44,6 +44,9 @@ pub struct Difference {
 /// With fewer documents than this, questions are the units.
 const DOCUMENTS: usize = 40;
 
+/// Sign patterns are drawn as for a level of so many times a gate's p-value: 0.05 for the usual one.
+const WIDER: f64 = 5.0;
+
 /// The unit of each question.
 fn units(documents: &[&str]) -> Vec<usize> {
     let units = stats::numbered(documents);
@@ -65,13 +68,15 @@ impl Difference {
     }
 }
 
-/// Every cell that both nights have, by every metric asked for that both have, in the later night's order.
+/// Every cell that both nights have, by every metric asked for that both have, in the later night's order. `alpha` is the
+/// least p-value below which a fall counts for a gate.
 #[must_use]
 pub fn differences(
     before: &NightlyRun,
     tonight: &NightlyRun,
     pairing: &Pairing,
     metrics: &[Metric],
+    alpha: f64,
     seed: u64,
 ) -> Vec<Difference> {
     // Scores of another judge say nothing about the chunkers; the changes of the night name both judges.
@@ -83,8 +88,9 @@ pub fn differences(
         .filter_map(|now| Some((before.cell(&now.key)?, now)))
         .flat_map(|(then, now)| metrics.iter().map(move |&metric| (then, now, metric)))
         .collect();
-    // As many sign patterns as let every one of these comparisons fail a gate after correction.
-    let patterns = stats::resamples_for(wanted.len(), stats::ALPHA);
+    // As many sign patterns as let every one of these comparisons fail any gate after correction: of m of them no p-value is
+    // below 1 / (m + 1).
+    let patterns = stats::resamples_for(wanted.len(), stats::ALPHA.min(WIDER * alpha));
     wanted
         .into_par_iter()
         .filter_map(|(then, now, metric)| {

@@ -27,11 +27,11 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Compares by the given metrics.
+    /// Compares by the given metrics; `alpha` is the least p-value below which a fall counts for a gate.
     #[must_use]
-    pub fn new(before: NightlyRun, tonight: &NightlyRun, metrics: &[Metric], seed: u64) -> Self {
+    pub fn new(before: NightlyRun, tonight: &NightlyRun, metrics: &[Metric], alpha: f64, seed: u64) -> Self {
         let pairing = Pairing::between(&before, tonight);
-        let differences = differences(&before, tonight, &pairing, metrics, seed);
+        let differences = differences(&before, tonight, &pairing, metrics, alpha, seed);
         Self { before, pairing, differences }
     }
 }

@@ -86,6 +86,11 @@ impl Check {
     }
 }
 
+/// The least p-value below which a fall counts for one of the gates; 1 where none asks for one.
+pub(crate) fn strictest(gates: &[Gate]) -> f64 {
+    gates.iter().filter(|gate| gate.metric.metric().is_some()).map(Gate::alpha).fold(1.0, f64::min)
+}
+
 /// What the gates are judged by.
 pub struct Evidence<'a> {
     /// The night.

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::{Check, Evidence, Gate, Kind, State, judge};
+use super::{Check, Evidence, Gate, Kind, State, judge, strictest};
 use crate::compare::Compared;
 use crate::night::{Asked, NightlyCell, NightlyRun, Timing};
 use pericope_eval::cell::{CellKey, Cutoff};
@@ -28,7 +28,8 @@ fn gate(toml: &str) -> Gate {
 }
 
 fn judged(gates: &[Gate], tonight: &NightlyRun, before: Option<&NightlyRun>) -> Vec<Check> {
-    let compared = before.map(|before| Compared::new(before.clone(), tonight, &[Metric::SPAN_RECALL], 7));
+    let alpha = strictest(gates);
+    let compared = before.map(|before| Compared::new(before.clone(), tonight, &[Metric::SPAN_RECALL], alpha, 7));
     let evidence =
         Evidence { tonight, reference: compared.as_ref(), baseline: None, good_times: &[], max_failed: 0.02 };
     judge(gates, &evidence)
@@ -89,6 +90,19 @@ fn many_checks_are_corrected_together() {
     // The p-value that is shown is the corrected one.
     let checks = judged(&[all], &tonight, Some(&before));
     assert!((checks[1].p.unwrap() - 3.0 * 2.0 / 256.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_strict_gate_can_fail_among_many_cells() {
+    let names: Vec<String> = (0..12).map(|i| format!("c{i}")).collect();
+    let scores =
+        |lost: usize| -> Vec<(&str, Vec<f64>)> { names.iter().map(|name| (name.as_str(), found(200, lost))).collect() };
+    let (before, tonight) = (night(1, &scores(0)), night(2, &scores(100)));
+    let broken = |gate: Gate| judged(&[gate], &tonight, Some(&before)).iter().filter(|c| c.is_broken()).count();
+    // Twelve times the least p-value of 10,000 patterns would be 0.0012.
+    for p in ["0.01", "0.001"] {
+        assert_eq!(broken(gate(&format!("metric = \"span_recall\"\nmax_drop = 0.02\np = {p}"))), 12, "p = {p}");
+    }
 }
 
 #[test]

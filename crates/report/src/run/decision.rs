@@ -91,7 +91,9 @@ pub(crate) fn table<'a>(view: &View<'a>) -> Option<Decided<'a>> {
         }
         rows.push((mean, Standing { name, place, recommended: verdict.recommended == name, figures }));
     }
-    rows.sort_by(|x, y| y.0.total_cmp(&x.0));
+    // Those without a value stand below.
+    let height = |mean: f64| if mean.is_finite() { mean } else { f64::NEG_INFINITY };
+    rows.sort_by(|x, y| height(y.0).total_cmp(&height(x.0)));
     Some(Decided {
         caption: format!(
             "The chunkers by {} at {}, {}: what decides",
@@ -280,6 +282,8 @@ mod tests {
         assert_eq!(of("may be best"), ["yes", "no", "yes", "–"]);
         // What others cut took a time that nobody knows.
         assert_eq!(of("seconds"), ["< 0.01 s", "< 0.01 s", "–", "–"]);
+        let order: Vec<&str> = table.rows.iter().map(|row| row.name).collect();
+        assert_eq!(order, ["a", "b", "c", "mine"], "the highest first, and what has no value last");
     }
 
     #[test]

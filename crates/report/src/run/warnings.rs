@@ -3,6 +3,7 @@
 use super::passages;
 use super::report::Report;
 use super::view::View;
+use pericope_eval::config::BudgetRule;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
 use pericope_eval::record::FEW_DOCUMENTS;
@@ -150,7 +151,7 @@ fn unread(view: &View) -> Option<String> {
     })
 }
 
-/// Rankings that end long before the budget that decides is full.
+/// Chunkers that leave a part of the budget that decides unused.
 fn unfilled(view: &View) -> Option<String> {
     let setting = view.summary.verdict.as_ref()?.primary.setting();
     let budget = setting.cutoff.tokens()?;
@@ -162,10 +163,14 @@ fn unfilled(view: &View) -> Option<String> {
         .filter(|(_, tokens)| *tokens < UNFILLED * most)
         .map(|(name, tokens)| format!("{name} ({} on average)", format::mean(*tokens)))
         .collect();
+    // Where a budget is not filled to the token, a ranking may go on with a chunk that is too large for the rest.
+    let why = match view.summary.budget_rule {
+        Some(BudgetRule::Fill) => "their rankings end before",
+        Some(BudgetRule::Whole) | None => "their next chunk does not fit into it or their rankings end before",
+    };
     (!short.is_empty()).then(|| {
         format!(
-            "Of a budget of {} tokens some leave a part unused, because their rankings end before: {}. Others give the reader \
-             up to {}.",
+            "Of a budget of {} tokens some leave a part unused, because {why}: {}. Others give the reader up to {}.",
             format::count(budget),
             format::listed(&short),
             format::mean(most)
@@ -196,6 +201,7 @@ mod tests {
     use crate::run::report::Report;
     use crate::run::view::View;
     use pericope_eval::cell::Cutoff;
+    use pericope_eval::config::BudgetRule;
     use pericope_eval::record::{Cell, ChunkerRow, Comparison, PrimaryRecord, RetrieverRow, Summary, Verdict};
 
     fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
@@ -264,8 +270,8 @@ mod tests {
     }
 
     #[test]
-    fn a_ranking_that_ends_before_the_budget_is_full_is_named() {
-        let of = |tokens: [f64; 2]| {
+    fn what_leaves_a_part_of_the_budget_unused_is_named() {
+        let by = |budget_rule: Option<BudgetRule>, tokens: [f64; 2]| {
             let cell = |name: &str, context_tokens: f64| Cell {
                 chunker: name.into(),
                 mode: "bm25".into(),
@@ -284,11 +290,19 @@ mod tests {
                 chunkers: vec![chunker("fixed", 250, Some(256)), chunker("mine", 20, Some(256))],
                 cells: vec![cell("fixed", tokens[0]), cell("mine", tokens[1])],
                 verdict: Some(Verdict { primary, ..Verdict::default() }),
+                budget_rule,
                 ..Summary::default()
             };
             warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ")
         };
+        let of = |tokens: [f64; 2]| by(Some(BudgetRule::Fill), tokens);
         let short = of([1023.0, 412.0]);
+        assert!(short.contains("because their rankings end before: mine"), "{short}");
+        // Whole chunks leave a rest, whatever stands below them in the ranking.
+        for rule in [Some(BudgetRule::Whole), None] {
+            let whole = by(rule, [1023.0, 412.0]);
+            assert!(whole.contains("because their next chunk does not fit into it or their rankings end"), "{whole}");
+        }
         assert!(short.contains("Of a budget of 1,024 tokens") && short.contains("mine (412 on average)"), "{short}");
         assert!(!of([1023.0, 990.0]).contains("budget of 1,024"), "{}", of([1023.0, 990.0]));
         // All end early where the corpus is small: that is equal.

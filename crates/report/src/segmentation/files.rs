@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, tiles_svg};
 use super::report::{Report, SegmentReportError};
-use super::text::slug;
+use super::text::slugs;
 use super::{markdown, page};
 use pericope_util::{StagedFile, replace_file};
 
@@ -49,7 +49,8 @@ impl Report {
             ("f1.svg".to_owned(), bars_svg(&format!("{}: F1", self.name), "F1", &groups(&self.evaluation))),
             ("speed.svg".to_owned(), speed_svg(&format!("{}: F1 and speed", self.name), &speeds(&self.evaluation))),
         ];
-        files.extend(self.sets.iter().map(|set| (format!("tiles-{}.svg", slug(&set.name)), self.tiles(&set.name))));
+        let tiles = self.sets.iter().zip(slugs(self));
+        files.extend(tiles.map(|(set, slug)| (format!("tiles-{slug}.svg"), self.tiles(&set.name))));
         let mut written = Vec::with_capacity(files.len());
         for (name, text) in files {
             let path = folder.join(name);
@@ -87,6 +88,24 @@ mod tests {
                 "tiles-two.svg"
             ]
         );
+    }
+
+    #[test]
+    fn every_set_has_a_file_and_an_address_of_its_own() {
+        let mut report = report();
+        for (set, name) in report.sets.iter_mut().zip(["日本", "中国"]) {
+            name.clone_into(&mut set.name);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        report.write(folder.path()).unwrap();
+        for file in ["tiles---.svg", "tiles----2.svg"] {
+            assert!(folder.path().join(file).is_file(), "{file}");
+        }
+        let page = report.page();
+        for id in ["set---", "set----2"] {
+            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
+            assert_eq!(page.matches(&format!("href=\"#{id}\"")).count(), 1, "{id}");
+        }
     }
 
     #[test]

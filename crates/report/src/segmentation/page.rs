@@ -7,7 +7,7 @@ use super::beside::{BESIDE, Beside, HEADS, against, beside};
 use super::lines::{Line, lines};
 use super::plot::{BARS_NOTE, DocumentPlot, bars, extremes, groups, speed, speeds, tiles};
 use super::report::{Report, SetFacts};
-use super::text::{CAUTION, COLUMNS, facts, finding, heading, slug, times, warnings};
+use super::text::{CAUTION, COLUMNS, facts, finding, heading, slugs, times, warnings};
 use crate::kit::{self, Head, Page, Row, Value, bullets, record, section, table};
 
 /// Warnings that are shown.
@@ -18,7 +18,7 @@ pub(super) fn page(report: &Report) -> String {
     let main = html! {
         (lead(report))
         (scores(report))
-        @for set in &report.sets { (one_set(report, set)) }
+        @for (set, slug) in report.sets.iter().zip(slugs(report)) { (one_set(report, set, &slug)) }
         (specs(report))
     };
     Page { title: &title, ..Page::default() }.render(&header(report), &main)
@@ -28,7 +28,7 @@ fn header(report: &Report) -> Markup {
     let segmenters = format::plural(report.evaluation.segmenters().len(), "segmenter");
     let documents = format::plural(report.sets.iter().map(|set| set.documents).sum(), "document");
     let facts = format!("{segmenters} on {}, {documents}", format::plural(report.sets.len(), "data set"));
-    let targets: Vec<String> = report.sets.iter().map(|set| format!("#set-{}", slug(&set.name))).collect();
+    let targets: Vec<String> = slugs(report).iter().map(|slug| format!("#set-{slug}")).collect();
     let mut sections = vec![("#scores", "Scores")];
     sections.extend(targets.iter().map(String::as_str).zip(report.sets.iter().map(|set| set.name.as_str())));
     sections.push(("#specs", "Specs"));
@@ -77,7 +77,7 @@ fn scores(report: &Report) -> Markup {
     }
 }
 
-fn one_set(report: &Report, set: &SetFacts) -> Markup {
+fn one_set(report: &Report, set: &SetFacts, slug: &str) -> Markup {
     let body = html! {
         p class="facts" { (facts(set)) }
         @for known in [false, true] { (figures(heading(known), &lines(report, &set.name, known))) }
@@ -86,7 +86,7 @@ fn one_set(report: &Report, set: &SetFacts) -> Markup {
         @if let Some(times) = times(report) { p class="note" { (times) } }
         (plots(report, &set.name))
     };
-    section(&format!("set-{}", slug(&set.name)), &set.name, body)
+    section(&format!("set-{slug}"), &set.name, body)
 }
 
 fn figures(caption: &str, lines: &[Line]) -> Markup {

@@ -1,5 +1,6 @@
 //! The content of a report, and the same as data.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -24,6 +25,9 @@ pub struct SetFacts {
     /// What could not be read, each with its place and reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// The ids in the files of documents that stand by another one here, since an earlier one has theirs, by that other id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub renamed: BTreeMap<String, String>,
 }
 
 /// A set with what its segmenters show.
@@ -111,6 +115,7 @@ impl Report {
             sentences: set.documents.iter().map(|one| one.document.len()).sum(),
             segments: set.documents.iter().map(|one| one.reference.segments()).sum(),
             skipped: set.skipped.clone(),
+            renamed: set.renamed.iter().map(|(id, own)| (id.clone(), own.clone())).collect(),
         };
         Self {
             name: name.to_owned(),

@@ -3,6 +3,7 @@
 use super::lines::lines;
 use super::plot::shown;
 use super::report::{Report, SetFacts};
+use pericope_eval::data::Unique;
 use pericope_eval::format;
 
 /// What every reader must know.
@@ -89,9 +90,16 @@ pub(super) fn warnings(report: &Report) -> Vec<String> {
     found
 }
 
-/// A name as a part of a file's name and of an address in a page.
-pub(super) fn slug(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
+/// The names of the sets as parts of files' names and of addresses in a page, each another one: names in other scripts, of which
+/// no letter stays, may be equally long.
+pub(super) fn slugs(report: &Report) -> Vec<String> {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let mut given = Unique::default();
+    let slug = |set: &SetFacts| {
+        let plain: String = set.name.chars().map(kept).collect();
+        given.name(&plain, |plain, number| format!("{plain}-{number}"))
+    };
+    report.sets.iter().map(slug).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_segeval::config::SegmentationExperiment;
 use pericope_segeval::evaluate::{Evaluation, SegmentationRow};
-use pericope_segeval::read::Set;
+use pericope_segeval::read::{Segmented, Set};
 use pericope_segment::spec::Spec;
 use serde::Serialize;
 
@@ -193,10 +193,28 @@ fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
 
 /// Scores the segmenters, with a bar.
 fn scored(sets: &[Set], contestants: &[Contestant], offline: bool, quiet: bool) -> Result<Scored, Failure> {
+    if !quiet {
+        sets.iter().for_each(tell_renamed);
+    }
     let observer = Bars::new(quiet);
     let scored = score(sets, contestants, Scoring { offline, ..Scoring::default() }, &observer);
     observer.clear();
     scored.map_err(failure)
+}
+
+/// Says which documents stand by another id than in their file, since an earlier one has theirs.
+fn tell_renamed(set: &Set) {
+    let own = |one: &Segmented| Some((set.renamed.get(&one.document.id)?.clone(), one.document.id.clone()));
+    let Some((own, id)) = set.documents.iter().find_map(own) else { return };
+    let (documents, have) = match set.renamed.len() {
+        1 => ("1 document".to_owned(), "has"),
+        many => (format!("{many} documents"), "have"),
+    };
+    tell!(
+        "{}: {documents} {have} the id of an earlier one and a number behind it in all that is written, the first: {own:?} is \
+         {id:?}",
+        set.name
+    );
 }
 
 /// Names what was not read or not segmented; how much it is.

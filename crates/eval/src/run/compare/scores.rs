@@ -16,10 +16,23 @@ pub(in crate::run) struct Scores {
     cells: BTreeMap<CellKey, BTreeMap<usize, Scored>>,
     /// The metrics that some item has.
     measured: BTreeSet<Metric>,
+    /// By chunker, what its items that did not fail say.
+    succeeded: HashMap<String, Succeeded>,
     /// Questions without a gold answer: metrics of answers do not apply to them.
     unanswered: HashSet<String>,
     /// By question, whether it has one.
     answered: Vec<bool>,
+}
+
+/// What the items of a chunker that did not fail say of it.
+#[derive(Default)]
+struct Succeeded {
+    /// The metrics that some of them have.
+    metrics: BTreeSet<Metric>,
+    /// Whether there are any,
+    any: bool,
+    /// and any of a question with a gold answer.
+    answered: bool,
 }
 
 /// What an item scored.
@@ -53,10 +66,12 @@ impl Scores {
             self.documents.push(item.gold.document);
             self.answered.push(answered);
         }
-        for metric in item.metrics.keys() {
-            if !self.measured.contains(metric) {
-                self.measured.insert(metric.clone());
-            }
+        note(&mut self.measured, &item.metrics);
+        if item.status == Status::Ok {
+            let succeeded = self.succeeded.entry(item.chunker.clone()).or_default();
+            note(&mut succeeded.metrics, &item.metrics);
+            succeeded.any = true;
+            succeeded.answered |= answered;
         }
         let key = CellKey { chunker: item.chunker, mode: item.mode, cutoff: item.cutoff };
         let scored = Scored { metrics: item.metrics, failed: item.status == Status::Failed };
@@ -74,17 +89,23 @@ impl Scores {
 
     /// A score, as it counts: what a failed item has no value of is the worst there is. A question without a gold answer has
     /// no score of an answer, failed or not.
-    fn counted(&self, question: usize, scored: &Scored, metric: &Metric) -> Option<f64> {
+    fn counted(&self, chunker: &str, question: usize, scored: &Scored, metric: &Metric) -> Option<f64> {
         match scored.metrics.get(metric).copied().filter(|score| score.is_finite()) {
             Some(score) => Some(score),
-            None if scored.failed && self.applies(question, metric) => Some(worst(metric)),
+            None if scored.failed && self.applies(chunker, question, metric) => Some(worst(metric)),
             None => None,
         }
     }
 
-    fn applies(&self, question: usize, metric: &Metric) -> bool {
+    fn applies(&self, chunker: &str, question: usize, metric: &Metric) -> bool {
         let of_retrieval = metric.order() < Metric::JUDGE.order();
-        self.measured.contains(metric)
+        // What none of its items has that did not fail is not measured of a chunker, as nDCG is not of a retriever of others.
+        let is_its_own = self.succeeded.get(chunker).is_none_or(|succeeded| {
+            let could_tell = if of_retrieval { succeeded.any } else { succeeded.answered };
+            !could_tell || succeeded.metrics.contains(metric)
+        });
+        is_its_own
+            && self.measured.contains(metric)
             && (of_retrieval || self.answered.get(question).is_some_and(|answered| *answered))
     }
 
@@ -92,8 +113,10 @@ impl Scores {
     pub(super) fn fill(&self, cell: &mut Cell) {
         let Some(scores) = self.cells.get(&cell.key()) else { return };
         for metric in &self.measured {
-            let all = scores.iter().filter_map(|(question, scored)| self.counted(*question, scored, metric));
-            if let Some(mean) = mean(all) {
+            let counted =
+                |(question, scored): (&usize, &Scored)| self.counted(&cell.chunker, *question, scored, metric);
+            let all: Vec<f64> = scores.iter().filter_map(counted).collect();
+            if let Some(mean) = mean(all.into_iter()) {
                 cell.metrics.insert(metric.clone(), mean);
             }
             let rest = scores.values().filter(|scored| !scored.failed);
@@ -119,7 +142,7 @@ impl Scores {
             let key = CellKey { chunker: (*chunker).to_owned(), mode: setting.mode.clone(), cutoff: setting.cutoff };
             let Some(cell) = self.cells.get(&key) else { continue };
             let scores: BTreeMap<usize, f64> = (cell.iter())
-                .filter_map(|(question, scored)| Some((*question, self.counted(*question, scored, metric)?)))
+                .filter_map(|(question, scored)| Some((*question, self.counted(chunker, *question, scored, metric)?)))
                 .collect();
             if !scores.is_empty() {
                 let here: BTreeSet<usize> = scores.keys().copied().collect();
@@ -136,6 +159,15 @@ impl Scores {
             chunkers: found.into_iter().map(|(chunker, _)| chunker).collect(),
             documents: shared.iter().map(|&at| self.documents.get(at).map_or("", String::as_str)).collect(),
         })
+    }
+}
+
+/// Adds the names of the metrics that an item has.
+fn note(known: &mut BTreeSet<Metric>, metrics: &Metrics) {
+    for metric in metrics.keys() {
+        if !known.contains(metric) {
+            known.insert(metric.clone());
+        }
     }
 }
 

@@ -132,7 +132,8 @@ impl Parts<'_> {
         format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best{but}: {figures}.")
     }
 
-    /// What is said where no difference between those that may be the best matters.
+    /// What is said where none of those that may be the best differs from the highest by what matters. Each was compared with
+    /// that one: of three, two may differ from each other by more.
     fn alike(&self) -> String {
         let Self { verdict, about, place, figures, .. } = self;
         let (recommended, left) = (&verdict.recommended, verdict.possible.len());
@@ -145,11 +146,12 @@ impl Parts<'_> {
             }
             Reason::Highest => format!("the highest of {left} chunkers that cost about the same and"),
         };
-        format!(
-            "{place}, take {recommended}, {chosen} between which there is no difference that matters (of {} or more): \
-             {figures}.",
-            self.points(verdict.primary.margin)
-        )
+        let margin = self.points(verdict.primary.margin);
+        let alike = match left {
+            2 => format!("between which there is no difference that matters (of {margin} or more)"),
+            _ => format!("of which none differs from {} by what matters ({margin} or more)", verdict.best),
+        };
+        format!("{place}, take {recommended}, {chosen} {alike}: {figures}.")
     }
 
     /// What is said where several may be the best.

@@ -388,6 +388,36 @@ fn a_metric_that_a_question_has_not_is_no_failure() {
 }
 
 #[test]
+fn a_failure_scores_nothing_by_what_is_not_measured_of_its_chunker() {
+    // Of a retriever of others nobody knows all chunks, so that it has no nDCG; one of its questions fails.
+    let shifts = [("fixed", 0.0), ("good", 0.2), ("mine", 0.1)];
+    let mut items = items(&shifts, 12);
+    for item in items.iter_mut().filter(|item| item.chunker != "mine") {
+        item.metrics.insert(Metric::NDCG, 0.5);
+    }
+    for item in items.iter_mut().filter(|item| item.chunker == "mine" && item.question_id == "d4 q0") {
+        item.metrics.clear();
+        item.status = Status::Failed;
+    }
+    let (found, cells) = compared(&shifts, items.clone(), "fixed");
+    let of = |name: &str| cells.iter().find(|cell| cell.chunker == name && cell.cutoff == AT).unwrap();
+    assert!(!of("mine").metrics.contains_key("ndcg") && of("mine").metrics.contains_key("span_recall"));
+    assert!(of("mine").metrics["iou"] < 0.3, "what is measured of it is the worst where it failed");
+    let questions = (0..12).map(|document| document % 3 + 1).sum::<usize>();
+    let by_ndcg: Vec<&Comparison> = found.comparisons.iter().filter(|c| c.metric == Metric::NDCG).collect();
+    assert!(by_ndcg.iter().all(|c| (c.a.as_str(), c.b.as_str(), c.n) == ("good", "fixed", questions)), "{by_ndcg:?}");
+    assert_eq!(by_ndcg.len(), 2, "at both cutoffs");
+    // Where nothing of it succeeded, nobody knows what would have been measured: it is the worst by everything.
+    for item in items.iter_mut().filter(|item| item.chunker == "mine") {
+        item.metrics.clear();
+        item.status = Status::Failed;
+    }
+    let (_, cells) = compared(&shifts, items, "fixed");
+    let mut mine = cells.iter().filter(|cell| cell.chunker == "mine");
+    assert!(mine.all(|cell| cell.metrics["ndcg"] == 0.0 && cell.metrics["span_recall"] == 0.0));
+}
+
+#[test]
 fn the_cheapest_is_chosen_step_by_step() {
     let cost = |seconds: f64, tokens: f64, money: f64| Cost { seconds: Some(seconds), tokens, money };
     let place = |among: &[usize], costs: &[Cost], means: &[f64]| cheapest(among, costs, means).map(|(at, _)| at);
@@ -409,6 +439,38 @@ fn the_cheapest_is_chosen_step_by_step() {
         Some((0, Reason::Highest)),
         "nothing speaks for the cheaper one"
     );
+}
+
+#[test]
+fn what_is_like_the_highest_is_not_said_to_be_like_all_others() {
+    let says = |possible: &[&str]| {
+        let primary = crate::record::PrimaryRecord {
+            baseline: "a".into(),
+            metric: Metric::SPAN_RECALL,
+            margin: 0.02,
+            documents: 30,
+            cutoff: AT,
+            ..Default::default()
+        };
+        let names = || possible.iter().map(|name| (*name).to_owned());
+        let verdict = Verdict {
+            primary,
+            best: "c".into(),
+            possible: names().collect(),
+            equivalent: names().filter(|name| name != "c").collect(),
+            recommended: "a".into(),
+            ..Verdict::default()
+        };
+        let means = names().map(|name| (name, 0.4)).collect();
+        let about = sentence::About { means, next: None, reason: Reason::Cheapest(1), cells: &[] };
+        sentence::of(&verdict, &[], &about)
+    };
+    let start = "Within 512 tokens, take a, the cheapest of ";
+    let two =
+        format!("{start}2 chunkers between which there is no difference that matters (of 2.0 points or more): span");
+    let three = format!("{start}3 chunkers of which none differs from c by what matters (2.0 points or more): span");
+    assert!(says(&["a", "c"]).starts_with(&two), "{}", says(&["a", "c"]));
+    assert!(says(&["a", "b", "c"]).starts_with(&three), "{}", says(&["a", "b", "c"]));
 }
 
 #[test]

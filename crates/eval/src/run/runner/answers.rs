@@ -70,10 +70,12 @@ impl Runner<'_> {
             Some(reader) => reader.text_vectors(&free)?.into_iter(),
             None => Vec::new().into_iter(),
         };
+        let quotes = self.experiment.generator(cut.generator).quotes();
         for (q, answer) in answered {
             found[q] = answer.map(|generated| {
                 let vector = if generated.is_free_text() { vectors.next().flatten() } else { None };
-                let scores = self.scorer.answer(q, &generated, self.reader.as_ref(), vector.as_deref());
+                let quotes = quotes && own(q).is_none();
+                let scores = self.scorer.answer(q, &generated, quotes, self.reader.as_ref(), vector.as_deref());
                 Some((generated, scores))
             });
         }
