@@ -46,6 +46,7 @@ mod train_embed;
 mod train_hiercrf;
 mod train_judge;
 mod train_topic;
+mod train_weswin;
 mod untrusted;
 mod verify;
 mod without_text;

@@ -80,10 +80,20 @@ fn questions_and_sections_make_a_model_that_experiments_read_with() {
     // The same command has nothing left to do, and says how the model is used.
     let output = train(root, &data);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said =
+        format!("{}\u{a0}questions to train on, {}\u{a0}questions to validate on", of("train"), of("validation"));
+    assert!(stderr(&output).contains(&said) && stderr(&output).contains("; validation "), "{}", stderr(&output));
     assert!(stdout(&output).contains("generator = \"cogltx\", model = \"model\""), "{}", stdout(&output));
     let output = train(root, &[&data[..], &["--seed", "8"]].concat());
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("another training"), "{}", stderr(&output));
+
+    // Where questions alone are trained on, nothing is said of documents whose sections ask.
+    let output = train(root, &["--data", "questions.json", "--out", "asked", "--no-holdout"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("3\u{a0}questions to train on, 0\u{a0}questions to validate on"), "{said}");
+    assert!(!said.contains("0\u{a0}documents"), "{said}");
 
     // Chunks are read with it, and whole documents without chunks.
     let retriever = "[[retriever]]\nname = \"no chunks\"\nspec = \"memrecall:documents=2\"\n";

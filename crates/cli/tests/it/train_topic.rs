@@ -143,6 +143,15 @@ fn a_model_is_adapted_to_own_documents_as_far_as_it_is_worth_it() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("too few for intervals"), "{}", stderr(&output));
 
+    // The model that is begun with is not written over.
+    let before = bytes("model/topic.safetensors");
+    let over =
+        ["train", "topic", "--data", "data", "--vectors", "vectors", "--adapt", "--start", "model", "--out", "model"];
+    let output = run(path, &[&over[..], &options].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is what training begins from"), "{}", stderr(&output));
+    assert!(bytes("model/topic.safetensors") == before && !path.join("model/numbers").exists());
+
     // Numbers are fitted on whatever part there is.
     for (shares, out) in [(["--validation", "1", "--test", "0"], "v"), (["--validation", "0", "--test", "0"], "t")] {
         let numbers =

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pericope_segment::kernels::fixed_words;
 use rayon::prelude::*;
 use twox_hash::XxHash3_64;
 
@@ -31,12 +32,19 @@ pub struct Shingles {
 }
 
 impl Shingles {
-    /// Looks at the words of a document's sentences: letters and digits, in lower case.
+    /// Looks at the words of a document's sentences: letters and digits, in lower case. What stands between two marks in a script
+    /// without spaces is several words, as a dictionary has them.
     pub fn of<'a>(sentences: impl IntoIterator<Item = &'a str>) -> Self {
+        let hash = |word: &str| XxHash3_64::oneshot(word.to_lowercase().as_bytes());
         let mut words: Vec<u64> = Vec::new();
         for sentence in sentences {
-            let found = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.extend(found.map(|word| XxHash3_64::oneshot(word.to_lowercase().as_bytes())));
+            for word in sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+                if word.is_ascii() {
+                    words.push(hash(word));
+                } else {
+                    words.extend(fixed_words(word, 1).into_iter().map(|span| hash(span.of(word))));
+                }
+            }
         }
         let mut runs: Vec<u64> = words.windows(RUN).map(together).filter(|run| run % EVERY == 0).collect();
         runs.sort_unstable();
@@ -165,6 +173,26 @@ mod tests {
         let three = Shingles::of(["A short text, no less."]);
         assert_eq!(groups(&[&three, &one, &two]), [0, 1, 1]);
         assert_eq!(groups(&[]), [0; 0]);
+    }
+
+    /// Thirty letters without a space or a mark between them.
+    fn unspaced(seed: u64) -> String {
+        let letters: Vec<char> =
+            "春夏秋冬山川草木花鳥風月日水火土金天地人心手足目耳口東西南北上中下大小多少".chars().collect();
+        let number = |word: &String| word.trim_start_matches('w').parse::<usize>().unwrap();
+        text(seed, 30).iter().map(|word| letters[number(word) % letters.len()]).collect()
+    }
+
+    #[test]
+    fn near_copies_are_joined_in_scripts_without_spaces() {
+        let page = |from: u64| (from..from + 12).map(unspaced).collect::<Vec<String>>();
+        let base = page(1);
+        // Two of twelve sentences are other ones.
+        let mut near = base.clone();
+        near[2] = unspaced(900);
+        near[7] = unspaced(901);
+        let all = [base, page(500), near].map(|lines| Shingles::of(lines.iter().map(String::as_str)));
+        assert_eq!(groups(&all.iter().collect::<Vec<_>>()), [0, 1, 0]);
     }
 
     #[test]

@@ -64,6 +64,14 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Warns that there is nothing to choose weights by.
+    pub(super) fn no_boundary() -> Self {
+        let text = "no validation document has a boundary: all steps are done, and the last weights stay";
+        Self::Warning { text: text.to_owned() }
+    }
+}
+
 /// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validation {

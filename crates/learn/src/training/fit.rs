@@ -162,7 +162,10 @@ pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), 
 }
 
 /// Refuses to write over the checkpoint that training begins from: an interrupted training would find another one.
-pub(super) fn check_target<S: Metadata>(start: Option<&Checkpoint<S>>, target: &Path) -> Result<(), TrainError> {
+///
+/// # Errors
+/// [`TrainError::Options`] where `target` is the file of `start`.
+pub fn check_target<S: Metadata>(start: Option<&Checkpoint<S>>, target: &Path) -> Result<(), TrainError> {
     let Some(start) = start else { return Ok(()) };
     let same = |path: &Path| path.canonicalize().ok();
     if same(start.path()).is_some_and(|start| same(target) == Some(start)) {

@@ -30,6 +30,7 @@ pub use adamw::{AdamW, Moments, Schedule};
 pub use data::{AskedDocument, Data, LabelledDocument, PreparedQuestion};
 pub use events::{Event, Judged, Ranking, TrainReport, Validation, Watch};
 pub use feed::Feed;
+pub use fit::check_target;
 pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
 pub use judge::{
     AnswerTokens, ELSEWHERE, JudgeData, JudgeOptions, JudgeQuestion, JudgeText, ORDER_WEIGHT, PairOptions,

@@ -78,15 +78,13 @@ pub fn train_weswin(
 
     fit::make_folder(out)?;
     let mut initial = Start::of(start);
-    let mut warn = |text: &str| {
-        let _ = progress(Event::Warning { text: text.into() });
-    };
     if samples.len() == own && initial.forget(RETRIEVAL) {
-        warn("without questions the model gets no retrieval head: that of the model begun with is left out");
+        let text = "without questions the model gets no retrieval head: that of the model begun with is left out";
+        let _ = progress(Event::Warning { text: text.into() });
     }
     let validates = data.validation.iter().any(LabelledDocument::has_boundary);
     if !validates && !data.validation.is_empty() {
-        warn("no validation document has a boundary: all steps are done, and the last weights stay");
+        let _ = progress(Event::no_boundary());
     }
     let started = initial.checksum()?;
     let lengths = |range: std::ops::Range<usize>| samples[range].iter().map(|s| s.ids.len()).collect();

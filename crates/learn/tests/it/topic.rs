@@ -6,7 +6,7 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 use pericope_encode::Device;
 use pericope_learn::corpus::Record;
-use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic, Without};
+use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic, Weights, Without};
 use pericope_learn::training::{
     Event, Part, TopicData, TopicOptions, TrainError, TrainReport, VectorSource, train_topic,
 };
@@ -160,6 +160,28 @@ fn a_gated_recurrence_is_written_read_back_and_trained_further() {
     // The LSTM has no such tensors.
     let other = TopicOptions { sizes: Sizes { recurrence: Recurrence::Lstm, ..sizes }, ..step };
     assert!(train(Some(&checkpoint), &other, tempfile::tempdir().unwrap().path(), 0).is_err());
+}
+
+#[test]
+fn documents_without_boundaries_do_not_stop_a_training_and_nothing_is_fitted_on_them() {
+    let out = tempfile::tempdir().unwrap();
+    let train: Vec<Record> = (0..8).map(|i| record(&format!("train{i}"), 4)).collect();
+    let data = TopicData { train: &train, validation: &[record("held", 1)], vectors: &Topics::default() };
+    let options = TopicOptions { epochs: 8.0, patience: 1, ..options() };
+    let mut warned = false;
+    let mut watch = |event: Event| {
+        warned |= matches!(&event, Event::Warning { text } if text.contains("no validation document has a boundary"));
+        ControlFlow::Continue(())
+    };
+    let report = train_topic(None, &data, &options, out.path(), "", &mut watch).unwrap();
+    assert!(warned && report.best.is_none() && report.losses.len() >= 16, "{}", report.losses.len());
+    let start = made(out.path());
+    assert_eq!(start.settings.weights, Weights::default());
+    let numbers = TopicOptions { part: Part::Numbers, ..options };
+    let other = tempfile::tempdir().unwrap();
+    let go_on = &mut |_: Event| ControlFlow::Continue(());
+    let error = train_topic(Some(&start), &data, &numbers, other.path(), "", go_on).unwrap_err().to_string();
+    assert!(error.contains("no document for validation has a boundary"), "{error}");
 }
 
 #[test]

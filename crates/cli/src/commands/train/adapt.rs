@@ -6,7 +6,7 @@ use pericope_eval::record::FEW_DOCUMENTS;
 use pericope_eval::stats::{Standing, cheapest_as_good};
 use pericope_learn::corpus::{Corpus, SentenceVectors};
 use pericope_learn::topic::{CHECKPOINT, Checkpoint};
-use pericope_learn::training::{Part, TopicData, TopicOptions, topic_f1, train_topic};
+use pericope_learn::training::{Part, TopicData, TopicOptions, check_target, topic_f1, train_topic};
 use serde::Serialize;
 
 use super::over_vectors::watched;
@@ -66,6 +66,8 @@ impl Adapting<'_> {
                 "--adapt needs two documents or more to test on: give more data, or --test SHARE",
             ));
         }
+        let target = self.out.join(CHECKPOINT);
+        check_target(Some(start), &target).map_err(failure)?;
         let f1 = |checkpoint: &Checkpoint| topic_f1(checkpoint, &corpus.test, vectors).map_err(failure);
         let mut measured = vec![("nothing", None, f1(start)?, 0.0)];
         for (name, part) in [("numbers", Part::Numbers), ("heads", Part::Heads), ("all", Part::All)] {
@@ -88,7 +90,6 @@ impl Adapting<'_> {
             })
             .collect();
         let recommended = rows.get(chosen).map_or("nothing", |row| row.fitted);
-        let target = self.out.join(CHECKPOINT);
         match recommended {
             "nothing" => start.write(&target, true).map_err(Failure::runtime)?,
             name => {

@@ -1,18 +1,19 @@
 //! What `pericope train` reads: documents and questions, parted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use pericope::training::read_records;
 use pericope_api::Document;
 use pericope_encode::Base;
-use pericope_eval::data::{DataKind, load};
-use pericope_learn::corpus::{Corpus, Record, SplitReport};
+use pericope_eval::data::{DataKind, QuestionSet, load};
+use pericope_learn::corpus::{Corpus, Record, SplitOptions, SplitReport, Unit};
 use pericope_learn::training::{AskedDocument, LabelledDocument, PreparedQuestion};
-use pericope_segment::split::{Shares, Split};
+use pericope_segment::split::Split;
 use serde::Serialize;
 
 use super::args::TrainArgs;
+use super::shared::HoldoutArgs;
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::resources::failure;
@@ -73,6 +74,46 @@ pub fn corpus(data: &[PathBuf], args: &SplitArgs, all: bool) -> Result<Corpus, F
     records.split(&args.options(all)).map_err(corpus_failure)
 }
 
+/// Parts the documents that questions are asked about, by the flags that part documents. Near copies are not looked for.
+pub struct Parting {
+    options: SplitOptions,
+    /// Ids of documents that are held out.
+    ids: BTreeSet<String>,
+    /// Sources that are held out.
+    sources: BTreeSet<String>,
+}
+
+impl Parting {
+    /// Reads what is held out.
+    pub fn read(holdout: &HoldoutArgs) -> Result<Self, Failure> {
+        let mut parting = Self { options: holdout.options(), ids: BTreeSet::new(), sources: BTreeSet::new() };
+        let paths = &holdout.split.held_out;
+        let apart = if paths.is_empty() { Vec::new() } else { read_records(&[], paths).map_err(failure)?.held_out };
+        for record in apart {
+            if parting.options.held_out == Unit::Source && !record.source.is_empty() {
+                parting.sources.insert(record.source);
+            }
+            parting.ids.insert(record.id);
+        }
+        Ok(parting)
+    }
+
+    /// The part of a document of `set`, which was read from `path`: a document that names no source is of one named as the file.
+    pub fn part(&self, set: &QuestionSet, document: &Document, path: &Path) -> Split {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = file.split('.').next().unwrap_or_default();
+        let id = set.renamed.get(&document.id).unwrap_or(&document.id);
+        let source = set.sources.get(&document.id).map_or(file, String::as_str);
+        if self.ids.contains(id) || self.sources.contains(source) {
+            return Split::Test;
+        }
+        match self.options.unit {
+            Unit::Document => self.options.shares.part(id),
+            Unit::Source => self.options.shares.part(source),
+        }
+    }
+}
+
 /// The questions of a training, by the part of their documents.
 #[derive(Default)]
 pub struct Questions {
@@ -83,13 +124,12 @@ pub struct Questions {
 
 impl Questions {
     /// Adds a file's questions; gives what was left out. A document is tokenized once, however many ask about it.
-    pub fn read(&mut self, path: &Path, shares: &Shares, base: &Base) -> Result<Vec<String>, Failure> {
+    pub fn read(&mut self, path: &Path, parting: &Parting, base: &Base) -> Result<Vec<String>, Failure> {
         let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
         let mut known: HashMap<usize, AskedDocument> = HashMap::new();
         for question in &set.questions {
             let Some(document) = set.documents.get(question.document) else { continue };
-            let id = set.renamed.get(&document.id).unwrap_or(&document.id);
-            let asked = match shares.part(id) {
+            let asked = match parting.part(&set, document, path) {
                 Split::Train => &mut self.train,
                 Split::Validation => &mut self.validation,
                 Split::Test => {

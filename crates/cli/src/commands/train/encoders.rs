@@ -8,7 +8,7 @@ use pericope_learn::training::{Data, Options, train_nsp, train_weswin};
 use pericope_learn::weswin::{CHECKPOINT, Checkpoint, open};
 
 use super::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
-use super::data::{Counts, Documents, Questions};
+use super::data::{Counts, Documents, Parting, Questions};
 use super::report::{Done, failure, notes};
 use super::watch::Watch;
 use crate::commands::dataset::shown_report;
@@ -32,12 +32,14 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;
     let mut asked = Questions::default();
-    let shares = common.holdout.options().shares;
-    for path in &args.questions {
-        documents.unreadable += input::report(&asked.read(path, &shares, &base)?);
-    }
-    if !args.questions.is_empty() && asked.train.is_empty() {
-        return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
+    if !args.questions.is_empty() {
+        let parting = Parting::read(&common.holdout)?;
+        for path in &args.questions {
+            documents.unreadable += input::report(&asked.read(path, &parting, &base)?);
+        }
+        if asked.train.is_empty() {
+            return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
+        }
     }
     let notes = notes(&common.data, documents.train.len(), &format!(" and {} questions", asked.train.len()));
     let mut watch = Watch::new(quiet);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pericope_encode::Base;
+use pericope_eval::format::plural;
 use pericope_learn::cogltx::{BLOCK, CHECKPOINT, Checkpoint, QUERY, TOKENS, open};
 use pericope_learn::training::{
     ELSEWHERE, JudgeData, JudgeOptions, ORDER_WEIGHT, Options, PairOptions, Unsupervised, train_judge,
@@ -128,6 +129,10 @@ pub fn run(args: &TrainJudgeArgs, quiet: bool) -> Outcome {
         return Err(Failure::usage("no question is left to train on: give more data, or --no-holdout"));
     }
     let Questions { train, validation, corpus, counts, unreadable } = &questions;
+    if !quiet {
+        let [train, validation] = [counts.train, counts.validation].map(|count| plural(count, "question"));
+        tell!("{train} to train on, {validation} to validate on");
+    }
     let notes = notes(&args.data, corpus.train.len(), &format!("; {} questions", train.len()));
     let data = JudgeData { train, validation };
     let out: &Path = &args.encoder.out;

@@ -1,18 +1,18 @@
 //! What `pericope train judge` reads: questions in SQuAD's layout, and those that sections ask, parted.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pericope_encode::Base;
 use pericope_eval::data::{DataKind, Question, load};
-use pericope_learn::corpus::{Corpus, CorpusError, Record, Records, Unit, files, has_documents};
+use pericope_learn::corpus::{Corpus, CorpusError, Record, files, has_documents};
 use pericope_learn::training::{JudgeQuestion, JudgeText, PairOptions, pairs_of};
 use pericope_segment::split::Split;
 use rayon::prelude::*;
 
-use super::data::{Counts, corpus};
+use super::data::{Counts, Parting, corpus};
 use super::shared::HoldoutArgs;
-use crate::commands::dataset::{SplitArgs, corpus_failure};
+use crate::commands::dataset::corpus_failure;
 use crate::input;
 use crate::status::Failure;
 
@@ -31,9 +31,11 @@ pub struct Questions {
 impl Questions {
     /// Reads what the flags name, and parts it; names what cannot be read.
     pub fn read(data: &[PathBuf], holdout: &HoldoutArgs, base: &Base, pairs: &PairOptions) -> Result<Self, Failure> {
-        let (split, all) = (&holdout.split, holdout.no_holdout);
         let (asked, documents) = by_layout(data)?;
-        let corpus = if documents.is_empty() { Corpus::default() } else { corpus(&documents, split, all)? };
+        let corpus = match documents.is_empty() {
+            true => Corpus::default(),
+            false => corpus(&documents, &holdout.split, holdout.no_holdout)?,
+        };
         let mut unreadable = corpus.skipped.count;
         let of_sections = |records: &[Record]| -> Vec<JudgeQuestion> {
             let each = records.par_iter().map(|record| pairs_of(record, &base.tokens, pairs));
@@ -41,13 +43,15 @@ impl Questions {
         };
         let (mut train, mut validation) = (of_sections(&corpus.train), of_sections(&corpus.validation));
         let mut test = 0;
-        let apart = if asked.is_empty() { Apart::default() } else { Apart::read(split)? };
-        for file in &asked {
-            let found = File::read(file, split, all, &apart, base, pairs)?;
-            unreadable += input::report(&found.skipped);
-            train.extend(found.train);
-            validation.extend(found.validation);
-            test += found.test;
+        if !asked.is_empty() {
+            let parting = Parting::read(holdout)?;
+            for file in &asked {
+                let found = File::read(file, &parting, base, pairs)?;
+                unreadable += input::report(&found.skipped);
+                train.extend(found.train);
+                validation.extend(found.validation);
+                test += found.test;
+            }
         }
         let counts = Counts { train: train.len(), validation: validation.len(), test };
         Ok(Self { train, validation, corpus, counts, unreadable })
@@ -102,25 +106,6 @@ fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// What is held out: ids of documents, and sources.
-#[derive(Default)]
-struct Apart {
-    ids: BTreeSet<String>,
-    sources: BTreeSet<String>,
-}
-
-impl Apart {
-    fn read(split: &SplitArgs) -> Result<Self, Failure> {
-        if split.held_out.is_empty() {
-            return Ok(Self::default());
-        }
-        let records = Records::read(&[], &split.held_out).map_err(corpus_failure)?.held_out;
-        let by_source = split.options(false).held_out == Unit::Source;
-        let sources = records.iter().filter(|_| by_source).map(|record| record.source.clone());
-        Ok(Self { sources: sources.collect(), ids: records.iter().map(|record| record.id.clone()).collect() })
-    }
-}
-
 /// The questions of one file, by the part of their documents.
 #[derive(Default)]
 struct File {
@@ -131,32 +116,15 @@ struct File {
 }
 
 impl File {
-    fn read(
-        path: &Path,
-        split: &SplitArgs,
-        all: bool,
-        apart: &Apart,
-        base: &Base,
-        pairs: &PairOptions,
-    ) -> Result<Self, Failure> {
+    fn read(path: &Path, parting: &Parting, base: &Base, pairs: &PairOptions) -> Result<Self, Failure> {
         let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
-        let own = path.file_name().unwrap_or_default().to_string_lossy();
-        let own = own.split('.').next().unwrap_or_default();
-        let options = split.options(all);
         let mut questions: HashMap<usize, Vec<&Question>> = HashMap::new();
         for question in &set.questions {
             questions.entry(question.document).or_default().push(question);
         }
         let of_document = |(i, document): (usize, &pericope_api::Document)| {
             let asked = questions.get(&i)?;
-            let id = set.renamed.get(&document.id).unwrap_or(&document.id);
-            let source = set.sources.get(&document.id).map_or(own, String::as_str);
-            let part = match options.unit {
-                Unit::Document => options.shares.part(id),
-                Unit::Source => options.shares.part(source),
-            };
-            let is_apart = apart.ids.contains(id) || apart.sources.contains(source);
-            let part = if is_apart { Split::Test } else { part };
+            let part = parting.part(&set, document, path);
             let text = JudgeText::new(&document.source, &base.tokens, pairs.block);
             let made = asked.iter().filter_map(|one| text.question(&one.text, &one.gold, pairs.query));
             Some((part, made.collect::<Vec<_>>()))

@@ -83,7 +83,10 @@ pub(super) fn watched(
     train: impl FnOnce(&mut Tell<'_>) -> Result<TrainReport, TrainError>,
 ) -> Result<Option<TrainReport>, Failure> {
     let mut watch = Watch::new(quiet);
-    watch.note(&shown_report(&corpus.report));
+    // A judge may be trained on questions alone.
+    if corpus.report.all.documents > 0 {
+        watch.note(&shown_report(&corpus.report));
+    }
     let interrupted = interrupt::flag()?;
     let report = train(&mut |event| {
         let told = watch.see(event);

@@ -47,6 +47,9 @@ pub fn train_hiercrf(
         parameters.set(start)?;
     }
     let mut training = Training { data, options, parameters, settings, target };
+    if !training.validates() && !data.validation.plain.is_empty() {
+        let _ = progress(Event::no_boundary());
+    }
     let course = Course {
         state: Some(out.join(STATE)),
         fingerprint: fingerprint(start, data, options),
@@ -180,7 +183,7 @@ impl Learner for Training<'_> {
     }
 
     fn validates(&self) -> bool {
-        !self.data.validation.plain.is_empty()
+        self.data.validation.plain.iter().any(|document| !document.boundaries.is_empty())
     }
 
     /// Reads the validation documents, chooses threshold and level, and writes the checkpoint where it is the best so far.

@@ -61,8 +61,8 @@ impl<'a> Ways<'a> {
 pub struct TreeData<'a> {
     /// Documents to learn from. Where there are two ways, each example is of one of them, by chance.
     pub train: Ways<'a>,
-    /// Documents to choose weights, threshold and level by, which are those with the best mean over the ways; without any, the
-    /// last weights stay.
+    /// Documents to choose weights, threshold and level by, which are those with the best mean over the ways; without a boundary
+    /// in them, the last weights stay.
     pub validation: Ways<'a>,
     /// The vectors of all their sentences.
     pub vectors: &'a dyn VectorSource,

@@ -69,7 +69,12 @@ pub fn train_topic(
     if let Some(start) = start {
         parameters.set(start)?;
     }
-    let validation = validation(data)?;
+    // Where no boundary is known, nothing says which weights are best.
+    let validates = data.has_known_boundary();
+    if !validates && !data.validation.is_empty() {
+        let _ = progress(Event::no_boundary());
+    }
+    let validation = if validates { validation(data)? } else { Vec::new() };
     let course = Course {
         state: Some(out.join(STATE)),
         fingerprint: digest(start, data, options),

@@ -9,10 +9,17 @@ use crate::training::over_vectors::{Checked, VectorSource};
 pub struct TopicData<'a> {
     /// Documents to learn from.
     pub train: &'a [Record],
-    /// Documents to choose the weights by; without any, the last weights stay.
+    /// Documents to choose the weights by; without a boundary in them, the last weights stay.
     pub validation: &'a [Record],
     /// The vectors of all their sentences and headings.
     pub vectors: &'a dyn VectorSource,
+}
+
+impl TopicData<'_> {
+    /// True where a document for validation has a boundary.
+    pub(super) fn has_known_boundary(&self) -> bool {
+        self.validation.iter().any(|record| !record.boundaries.is_empty())
+    }
 }
 
 /// What of a model is fitted.
@@ -96,8 +103,9 @@ impl TopicOptions {
         if self.part != Part::All && !starts {
             return Err(TrainError::Options("a part of a model is fitted where there is a model to begin with".into()));
         }
-        if self.part == Part::Numbers && data.validation.is_empty() {
-            return Err(TrainError::Options("no document for validation, which weights are fitted on".into()));
+        if self.part == Part::Numbers && !data.has_known_boundary() {
+            let problem = "no document for validation has a boundary: the weights are fitted on these";
+            return Err(TrainError::Options(problem.into()));
         }
         Checked {
             longest: data.train.iter().map(|record| record.sentences.len()).max().unwrap_or(0),

@@ -102,6 +102,24 @@ fn an_interrupted_training_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn documents_without_boundaries_do_not_stop_a_training() {
+    let out = tempfile::tempdir().unwrap();
+    let train: Vec<TreeDocument> = (0..8).map(|i| document(&format!("train{i}"), 4)).collect();
+    let held = [document("held", 1)];
+    let data = TreeData { train: Ways::one(&train), validation: Ways::one(&held), vectors: &Topics::default() };
+    let options = HierCrfOptions { epochs: 4.0, patience: 1, ..options() };
+    let mut warned = false;
+    let mut watch = |event: Event| {
+        warned |= matches!(&event, Event::Warning { text } if text.contains("no validation document has a boundary"));
+        ControlFlow::Continue(())
+    };
+    let report = train_hiercrf(None, &data, &options, out.path(), "", &mut watch).unwrap();
+    // Eight documents and four synthetic ones, four a step.
+    assert_eq!((warned, report.best, report.losses.len()), (true, None, 12));
+    assert_eq!(open(&out.path().display().to_string()).unwrap().settings.threshold, 0.5);
+}
+
+#[test]
 fn training_goes_on_from_a_checkpoint() {
     let start = open(&folder()).unwrap();
     let documents: Vec<TreeDocument> = (0..6).map(|i| document(&format!("more{i}"), 4)).collect();
