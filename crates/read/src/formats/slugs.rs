@@ -48,7 +48,7 @@ fn slug(text: &str) -> String {
 }
 
 /// A letter, a mark, a number, or punctuation that connects (Unicode's category Pc).
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     const CONNECTORS: &str = "_\u{203f}\u{2040}\u{2054}\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}\u{ff3f}";
     c.is_alphanumeric() || is_combining_mark(c) || CONNECTORS.contains(c)
 }

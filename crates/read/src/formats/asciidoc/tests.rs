@@ -179,6 +179,32 @@ fn items_behind_a_condition_and_whom_a_quotation_below_a_list_is_by() {
 }
 
 #[test]
+fn what_is_below_a_term_ends_where_the_next_of_the_list_begins() {
+    let source = "--all::\n\tStage files.\n+\nMore. Text.\n+\n----\ncode\n----\n\n--bar::\n  Bar text.\n  * item\n  CPU::: the brain\n";
+    check(
+        source,
+        &[
+            (Kind::ListItem, "--all"),
+            (Kind::ListItem, "Stage files."),
+            (Kind::ListItem, "More."),
+            (Kind::ListItem, "Text."),
+            (Kind::Code, "code"),
+            (Kind::ListItem, "--bar"),
+            (Kind::ListItem, "Bar text."),
+            (Kind::ListItem, "item"),
+            (Kind::ListItem, "CPU"),
+            (Kind::ListItem, "the brain"),
+        ],
+    );
+}
+
+#[test]
+fn entries_of_a_bibliography_begin_with_their_marks() {
+    let source = "* [[[pp]]] Andy Hunt.\n* [[[gof, 1]]] Erich Gamma.\n";
+    check(source, &[(Kind::ListItem, "[pp] Andy Hunt."), (Kind::ListItem, "[1] Erich Gamma.")]);
+}
+
+#[test]
 fn references_are_the_characters_that_they_stand_for() {
     let source = ":drink: caf&eacute;\n\n== Caf&eacute; Brook(TM) {nbsp}2\n\nThe f&uuml;nf{empty}te {drink}&nbsp;(C) *x*&#8217;s `a &lt; b` and \
         &nothing; AT&T &copy x(c).\n\n|===\n|na&#239;ve |b\n|===\n";
