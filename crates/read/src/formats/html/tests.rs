@@ -264,6 +264,24 @@ fn characters_of_no_width_are_in_no_heading() {
 }
 
 #[test]
+fn signs_that_link_to_definitions_and_captions_are_no_text() {
+    let page = "<dl><dt id=f><code>f</code>(a)<a class=headerlink href='#f'>¶</a><dd>Does <a href='#g'>g</a>.</dl>\
+        <table><caption>Pumps<a href='#t'>&para;</a></caption><tr><td>x<td><a href='#y'>y</a></table>\
+        <section id=new><a href='#new'>§</a><h2>new</h2></section><p><a href='x.html'>#</a><pre><a href='#l'>#</a>1</pre>";
+    let document = read(page);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let texts: Vec<_> = seen(&document).iter().map(|(_, text)| words(text)).collect();
+    assert_eq!(texts, ["f(a)", "Does g.", "Pumps x y", "new", "#", "#1"]);
+    assert_eq!(document.anchor_at(page.find("x.html").unwrap()), Some("new"));
+}
+
+#[test]
+fn how_words_are_read_is_not_between_their_letters() {
+    let page = "<h1><ruby>案<rp>(</rp><rt>あん</rt><rp>)</rp>内<rt>ない</ruby></h1><p><ruby>図<rt>と<rb>書<rt>しょ</ruby>館です。";
+    assert_eq!(text(page), "案内 図書館です。");
+}
+
+#[test]
 fn cells_without_end_tags_are_set_off() {
     let page = "<table><tr><th>Name<th>Val<tr><td>x<td>y</table>";
     assert_eq!(shown(page), expected(&[(Kind::Table, "Name Val\nx y")]));
