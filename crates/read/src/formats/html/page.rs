@@ -288,7 +288,7 @@ impl<'b, 'a> Page<'b, 'a> {
                     // The slug counts even where it is not used.
                     let fits = limits::is_heading(&inline, self.source);
                     let slugs = self.slugs.as_mut().filter(|_| fits);
-                    let slug = slugs.and_then(|slugs| slugs.next(&inline.visible(self.source)));
+                    let slug = slugs.and_then(|slugs| slugs.next(inline.visible(self.source).trim()));
                     let anchor = self.inside.take().or_else(|| self.before.take()).or(slug);
                     self.builder.heading(extent, &inline, level, anchor);
                     (self.before, self.link) = (None, None);

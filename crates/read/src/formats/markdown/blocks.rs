@@ -273,6 +273,8 @@ impl<'a> Blocks<'_, '_, 'a> {
             // What is too long for a heading is text, and has no slug.
             Some(_) if !limits::is_heading(&inline, self.source) => anchor.or(before),
             Some(Heading { text, .. }) => {
+                // What is masked leaves blanks.
+                let text = if self.masks.is_empty() { text.as_str() } else { text.trim() };
                 let slug = self.slugs.next(text);
                 anchor.or(before).or(slug)
             }

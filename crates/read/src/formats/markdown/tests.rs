@@ -188,6 +188,15 @@ fn a_heading_begins_with_the_anchors_before_it() {
 }
 
 #[test]
+fn blanks_beside_pictures_and_comments_count_for_the_slug() {
+    let source = "# ![Logo](x.png) Use\n\n## <img src=x> ① Fill\n\n## Sum <!-- omit in toc -->\n\n<h2> Page </h2>\n";
+    let document = read(source);
+    assert_eq!(document.heading_path(3), ["Logo Use", "Page"]);
+    let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
+    assert_eq!(anchors, ["-use", "--fill", "sum-", "page"]);
+}
+
+#[test]
 fn what_stands_far_above_a_heading_is_no_part_of_it() {
     let links = "[a]: https://example.org/a/page\n".repeat(20);
     let document = read(&format!("<a id=\"notes\"></a>\n\n{links}\n## Notes\n"));
