@@ -70,7 +70,8 @@ impl Role {
             "tabpanel" => return None,
             _ => {}
         }
-        if is_hidden(tag) {
+        // MediaWiki has `[edit]` in or behind each heading.
+        if is_hidden(tag) || has_class(tag, &["mw-editsection"]) {
             return Some(Self::Skip);
         }
         (kind == Element::Cell && is_line_numbers(tag)).then_some(Self::Numbers)

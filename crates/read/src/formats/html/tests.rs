@@ -276,6 +276,14 @@ fn signs_that_link_to_definitions_and_captions_are_no_text() {
 }
 
 #[test]
+fn links_that_edit_a_section_are_in_no_heading() {
+    let edit = "<span class='mw-editsection'><span>[</span><a href=e>edit</a><span>]</span></span>";
+    let page = format!("<h1>Pumps</h1><h2>Use{edit}</h2><p>x.</p><div><h2>Care</h2>{edit}</div><p>y.</p>");
+    assert_eq!(text(&page), "Pumps Use x. Care y.");
+    assert_eq!(read(&page).heading_path(2), ["Pumps", "Use"]);
+}
+
+#[test]
 fn how_words_are_read_is_not_between_their_letters() {
     let page = "<h1><ruby>案<rp>(</rp><rt>あん</rt><rp>)</rp>内<rt>ない</ruby></h1><p><ruby>図<rt>と<rb>書<rt>しょ</ruby>館です。";
     assert_eq!(text(page), "案内 図書館です。");
