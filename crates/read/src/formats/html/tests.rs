@@ -58,6 +58,17 @@ fn blocks_without_white_space_between_them_read_as_lines() {
 }
 
 #[test]
+fn front_matter_is_no_text() {
+    let document = read(
+        "---\nlayout: default\ntitle: Pumps\n---\n<title>{{ page.title }}</title><h1>All pumps</h1>\n<p>Text.</p>",
+    );
+    assert_eq!(document.title.as_deref(), Some("Pumps"));
+    assert_eq!((document.sentences[0].kind, document.sentences[0].span.end), (Kind::Markup, 36));
+    assert_eq!(text(&document.source), "All pumps Text.");
+    assert_eq!(text("---\n<p>Text.</p>"), "--- Text.");
+}
+
+#[test]
 fn malformed_pages_are_read_as_far_as_they_make_sense() {
     let unclosed = read("<h1>Title<p>Text <b>bold. More <table><tr><td>x<tr><td>y");
     let rows = [(Kind::Heading(1), "Title"), (Kind::Prose, "Text bold."), (Kind::Prose, "More"), (Kind::Table, "x\ny")];

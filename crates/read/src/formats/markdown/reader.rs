@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use pericope_api::{Document, Format, Span};
+use pericope_api::{Document, Format};
 
 use super::{blocks, mdx};
 use crate::builder::Builder;
 use crate::error::ReadError;
-use crate::formats::front_matter::front_matter;
+use crate::formats::front_matter;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
@@ -57,13 +57,7 @@ impl Reader for Mdx {
 
 fn read(id: &str, source: Arc<str>, options: &ReadOptions, jsx: bool) -> Document {
     let mut builder = Builder::new(&source, options.splitter.as_ref());
-    let mut from = builder.skip_byte_order_mark();
-    let mut title = None;
-    if let Some(front) = front_matter(&source[from..]) {
-        builder.hidden(Span::new(from, from + front.len));
-        from += front.len;
-        title = front.title;
-    }
+    let (from, title) = front_matter::skip(&mut builder);
     if jsx {
         let masks = mdx::markup(&source, from);
         let masked = mdx::masked(&source, &masks);
