@@ -199,6 +199,27 @@ fn what_is_below_a_term_ends_where_the_next_of_the_list_begins() {
 }
 
 #[test]
+fn what_the_header_says_can_be_referred_to() {
+    let said = "{doctitle} {revnumber} of {revdate} ({revremark}) by {author}, {email}";
+    let source = format!("= Pumps\nJane_Ann Doe <j@x.org>; B C\nv1.2, 2024-05-01: Spring\n:email: a@b.org\n\n{said}\n");
+    let document = check(
+        &source,
+        &[
+            (Kind::Heading(1), "Pumps"),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Pumps 1.2 of 2024-05-01 (Spring) by Jane Ann Doe, a@b.org"),
+        ],
+    );
+    assert_eq!(document.title.as_deref(), Some("Pumps"));
+    check(
+        "= A\nB\nv3\n\n{revnumber} {revdate}\n",
+        &[(Kind::Heading(1), "A"), (Kind::Markup, ""), (Kind::Markup, ""), (Kind::Prose, "3 {revdate}")],
+    );
+}
+
+#[test]
 fn entries_of_a_bibliography_begin_with_their_marks() {
     let source = "* [[[pp]]] Andy Hunt.\n* [[[gof, 1]]] Erich Gamma.\n";
     check(source, &[(Kind::ListItem, "[pp] Andy Hunt."), (Kind::ListItem, "[1] Erich Gamma.")]);
