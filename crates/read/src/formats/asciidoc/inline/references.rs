@@ -48,11 +48,12 @@ impl Scan<'_, '_> {
     fn bibliography_entry(&mut self, at: usize, inner: Span) -> usize {
         let id = inner.of(self.source);
         let start = id.find(',').map_or(inner.start, |comma| inner.start + comma + 1);
+        let (mark, end) = (Span::new(start, inner.end).trimmed(self.source), inner.end + 3);
         self.flush(at);
-        self.out.shown(Span::new(at, start), "[");
-        self.out.plain(self.source, Span::new(start, inner.end).trimmed(self.source));
-        self.out.shown(Span::new(inner.end, inner.end + 3), "]");
-        self.close(inner.end + 3)
+        self.out.shown(Span::new(at, mark.start), "[");
+        self.out.plain(self.source, mark);
+        self.out.shown(Span::new(mark.end, end), "]");
+        self.close(end)
     }
 
     /// `((term))` is seen, `(((term)))` is not.
