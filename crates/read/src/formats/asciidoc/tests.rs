@@ -247,6 +247,25 @@ fn references_are_the_characters_that_they_stand_for() {
 }
 
 #[test]
+fn attributes_are_set_to_what_other_attributes_are() {
+    let source = ":org: https://x.org/a\n:repo: {org}/b\n:base: link:\n:licence: {Base}L.adoc\n:late: {name}!\n:name: Pump\n\
+        :long: {name} Two C{plus} \\{name} {\n\n== About {long}\n\nSee {repo}[the code] and {licence}[the licence].\n\n\
+        Then {late}\n";
+    let document = read(source);
+    let seen: Vec<_> = document.sentences[7..].iter().map(|s| document.visible(s.span).trim().to_owned()).collect();
+    assert_eq!(seen, ["About Pump Two C+ \\{name} {", "See the code and the licence.", "Then {name}!"]);
+    assert_eq!(document.anchors.iter().flatten().next().map(|id| &**id), Some("_about_pump_two_c_name"));
+}
+
+#[test]
+fn attributes_that_double_each_other_end() {
+    let doubled: String = (0..60).map(|n| format!(":a{}: {{a{n}}}{{a{n}}}\n", n + 1)).collect();
+    let document = read(&format!(":a0: twelve bytes\n{doubled}\n{{a60}}\n"));
+    let last = document.sentences.last().unwrap();
+    assert!(document.visible(last.span).len() <= 4_096);
+}
+
+#[test]
 fn attributes_hold_no_references_without_their_semicolons() {
     let source = ":url: https://x.example/?a=1&copy=2\n\nSee {url} now.\n";
     check(source, &[(Kind::Markup, ""), (Kind::Prose, "See https://x.example/?a=1&copy=2 now.")]);

@@ -131,8 +131,9 @@ impl Adoc<'_, '_> {
     /// Sets an attribute that the document does not set by an entry.
     fn set(&mut self, name: &str, value: &str) {
         let value = value.trim();
-        if !value.is_empty() {
-            self.attributes.values.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        if !value.is_empty() && !self.attributes.values.contains_key(name) {
+            let value = self.attributes.resolved(value);
+            self.attributes.values.insert(name.to_owned(), value);
         }
     }
 
@@ -147,7 +148,10 @@ impl Adoc<'_, '_> {
             end += 1;
         }
         match value {
-            Some(_) => self.attributes.values.insert(name.to_lowercase(), whole),
+            Some(_) => {
+                let value = self.attributes.resolved(&whole);
+                self.attributes.values.insert(name.to_lowercase(), value)
+            }
             None => self.attributes.values.remove(&name.to_lowercase()),
         };
         self.hide(i, end);
