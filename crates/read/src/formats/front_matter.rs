@@ -3,17 +3,30 @@
 //! The Markdown parser is not asked for it, since it finds metadata blocks in the middle of a file as well, where
 //! `---` is a rule.
 
+use pericope_api::Span;
+
+use crate::builder::Builder;
+
+/// Hides the front matter that the builder's source begins with, if it does; answers where the text begins, and with the
+/// title that the front matter gives.
+pub(super) fn skip(builder: &mut Builder<'_>) -> (usize, Option<String>) {
+    let from = builder.skip_byte_order_mark();
+    let Some(front) = front_matter(&builder.source[from..]) else { return (from, None) };
+    builder.hidden(Span::new(from, from + front.len));
+    (from + front.len, front.title)
+}
+
 /// Front matter at the start of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct FrontMatter {
+struct FrontMatter {
     /// Length in bytes, both fences included.
-    pub(super) len: usize,
+    len: usize,
     /// The value of `title`.
-    pub(super) title: Option<String>,
+    title: Option<String>,
 }
 
 /// The front matter that `text` begins with; `None` where there is none or its end is missing.
-pub(super) fn front_matter(text: &str) -> Option<FrontMatter> {
+fn front_matter(text: &str) -> Option<FrontMatter> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
     let fence = first.trim_end();
@@ -23,34 +36,46 @@ pub(super) fn front_matter(text: &str) -> Option<FrontMatter> {
         _ => return None,
     };
     let mut len = first.len();
-    let mut title = None;
+    // The value of `title`, its lines joined by spaces, and whether the next line may go on with it.
+    let mut value: Option<String> = None;
+    let mut goes_on = false;
     for line in lines {
         len += line.len();
         let bare = line.trim_end();
         if bare == fence || (fence == "---" && bare == "...") {
-            return Some(FrontMatter { len, title });
+            return Some(FrontMatter { len, title: value.as_deref().and_then(scalar) });
         }
         // A rule between paragraphs is followed by an empty line; metadata is not.
         if len == first.len() + line.len() && bare.is_empty() {
             return None;
         }
-        if title.is_none()
-            && let Some((key, value)) = bare.split_once(separator)
+        if let Some(value) = value.as_mut().filter(|_| goes_on && bare.starts_with([' ', '\t'])) {
+            value.push(' ');
+            value.push_str(bare.trim_start());
+            continue;
+        }
+        goes_on &= bare.is_empty();
+        if value.is_none()
+            && let Some((key, found)) = bare.split_once(separator)
             && key.trim_end().trim_matches('"') == "title"
+            && !found.trim().is_empty()
         {
-            title = scalar(value);
+            value = Some(found.trim().to_owned());
+            goes_on = separator == ':';
         }
     }
     None
 }
 
-/// A scalar on one line: quotes removed, the commonest escapes undone. Block scalars (`>`, `|`) give nothing.
+/// A scalar whose lines are joined: quotes removed, the escapes of JSON undone, else the commonest; the header of a block
+/// (`>-`, `|`) removed.
 fn scalar(value: &str) -> Option<String> {
     let value = value.trim();
     let text = match value.chars().next()? {
-        '"' => value.get(1..)?.strip_suffix('"').unwrap_or(value).replace("\\\"", "\""),
+        '"' => serde_json::from_str(value)
+            .unwrap_or_else(|_| value[1..].strip_suffix('"').unwrap_or(value).replace("\\\"", "\"")),
         '\'' => value.get(1..)?.strip_suffix('\'').unwrap_or(value).replace("''", "'"),
-        '>' | '|' => return None,
+        '>' | '|' => value.split_once(' ')?.1.to_owned(),
         _ => value.split(" #").next().unwrap_or(value).to_owned(),
     };
     let text = text.trim();
@@ -68,7 +93,13 @@ mod tests {
         assert_eq!(title("---\nx: 1\ntitle: \"A \\\"b\\\"\"\n...\n").as_deref(), Some("A \"b\""));
         assert_eq!(title("---\r\ntitle: 'It''s'\r\n---\r\n").as_deref(), Some("It's"));
         assert_eq!(title("+++\ntitle = \"T\"\n+++").as_deref(), Some("T"));
-        assert_eq!(title("---\ntitle: >\n  folded\n---\n"), None);
+        assert_eq!(title("---\ntitle: \"A \\u00e9 \\\"b\\\"\"\n---\n").as_deref(), Some("A é \"b\""));
+        assert_eq!(
+            title("---\ntitle: >-\n  Folded\n\n  over lines\nx: y\n---\n").as_deref(),
+            Some("Folded over lines")
+        );
+        assert_eq!(title("---\ntitle: Plain\n  text\n- x\n  y\n---\n").as_deref(), Some("Plain text"));
+        assert_eq!((title("---\ntitle: |\n---\n"), title("---\ntitle:\n  x: y\n---\n")), (None, None));
         assert_eq!(title("---\nnested:\n  title: no\n---\n"), None);
     }
 

@@ -9,8 +9,9 @@ use crate::work;
 /// The slugs given so far in one document.
 ///
 /// The rule is that of GitHub's html-pipeline (`TableOfContentsFilter`): the heading's text in small letters, all but
-/// letters, marks, numbers, connectors (`_`), spaces and hyphens taken out, each space made a hyphen. A slug that is
-/// taken gets `-1`, `-2`, and so on, with the first number that is free, as in the npm package github-slugger.
+/// letters, marks, digits, connectors (`_`), spaces and hyphens taken out, each space made a hyphen, also the one behind
+/// a picture that the text begins with. A slug that is taken gets `-1`, `-2`, and so on, with the first number that is
+/// free, as in the npm package github-slugger.
 #[derive(Debug, Default)]
 pub(super) struct Slugs {
     /// Slug, and the last number that was hung on it.
@@ -43,14 +44,22 @@ impl Slugs {
 }
 
 fn slug(text: &str) -> String {
-    let lower = text.trim().to_lowercase();
+    let lower = text.to_lowercase();
     lower.chars().filter(|&c| c == ' ' || c == '-' || is_word(c)).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// A letter, a mark, a number, or punctuation that connects (Unicode's category Pc).
-fn is_word(c: char) -> bool {
+/// A letter, a mark, a digit, or punctuation that connects (Unicode's category Pc).
+pub(super) fn is_word(c: char) -> bool {
     const CONNECTORS: &str = "_\u{203f}\u{2040}\u{2054}\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}\u{ff3f}";
-    c.is_alphanumeric() || is_combining_mark(c) || CONNECTORS.contains(c)
+    c.is_alphabetic() || c.is_numeric() && !is_number_sign(c) || is_combining_mark(c) || CONNECTORS.contains(c)
+}
+
+/// A number that is no digit, as far as they are in use: `²`, `½`, `①`.
+fn is_number_sign(c: char) -> bool {
+    matches!(c,
+        '²' | '³' | '¹' | '¼'..='¾' | '\u{2070}'..='\u{2089}' | '\u{2150}'..='\u{215f}' | '\u{2189}'
+        | '\u{2460}'..='\u{24ff}' | '\u{2776}'..='\u{2793}' | '\u{3220}'..='\u{3229}' | '\u{3248}'..='\u{325f}'
+        | '\u{3280}'..='\u{3289}' | '\u{32b1}'..='\u{32bf}')
 }
 
 #[cfg(test)]
@@ -69,6 +78,8 @@ mod tests {
             ("日本語 の 見出し", "日本語-の-見出し"),
             ("Cafe\u{301}", "cafe\u{301}"),
             ("🚀 Launch", "-launch"),
+            (" Behind a picture", "-behind-a-picture"),
+            ("① x² ½ ３४ Ⅳ", "-x--３४-ⅳ"),
             ("!?", ""),
         ] {
             assert_eq!(slug(text), expected);

@@ -23,14 +23,35 @@ impl Attributes {
 
     /// What an attribute, in small letters, shows as: one of those that every document has, or one that this one sets.
     pub(super) fn value(&mut self, name: &str) -> Option<String> {
+        let value = self.written(name)?;
+        Some(if value.contains('&') { decoded(&value) } else { value })
+    }
+
+    /// The same, with its character references as they are written.
+    fn written(&mut self, name: &str) -> Option<String> {
         if let Some(value) = intrinsic(name) {
             return Some(value.to_owned());
         }
         let value = limits::value(self.values.get(name)?);
-        if !self.allowance.spend(value) {
-            return None;
+        self.allowance.spend(value).then(|| value.to_owned())
+    }
+
+    /// What an attribute is set to by `text`: references in it stand for what is set so far.
+    pub(super) fn resolved(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+            let end = after.find(|c: char| !is_name(c)).filter(|&end| after[end..].starts_with('}'));
+            let name = end.filter(|_| !before.ends_with('\\')).and_then(|end| after.get(..end));
+            let value = name.and_then(|name| self.written(&name.to_lowercase()).map(|value| (value, name.len() + 1)));
+            let (value, passed) = value.unwrap_or_else(|| ("{".to_owned(), 0));
+            out.push_str(&value);
+            rest = &after[passed..];
         }
-        Some(if value.contains('&') { decoded(value) } else { value.to_owned() })
+        out.push_str(rest);
+        out
     }
 }
 

@@ -159,7 +159,8 @@ impl<'s> Adoc<'_, 's> {
             self.builder.whole(start, body, Kind::Code);
             return end;
         }
-        let end = self.paragraph_end(i, false);
+        // The description below a term, and what a `+` joins to an item, are parts of a list.
+        let end = self.paragraph_end(i, self.described || self.attached);
         let span = Span::new(line.start, self.lines[end - 1].end);
         let label = ["NOTE: ", "TIP: ", "IMPORTANT: ", "CAUTION: ", "WARNING: "].iter().find(|l| text.starts_with(**l));
         let shown = Span::new(line.start + label.map_or(0, |label| label.len()), span.end);

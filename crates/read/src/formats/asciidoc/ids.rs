@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::formats::slugs::is_word;
+
 /// The ids given so far in one document.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
@@ -44,13 +46,13 @@ impl Ids {
 
 fn make_id(title: &str, prefix: &str, separator: Option<char>) -> String {
     let mut id = prefix.to_owned();
-    for c in title.to_lowercase().chars() {
+    for c in without_dashes(title).to_lowercase().chars() {
         let blank = matches!(c, ' ' | '.' | '-') || Some(c) == separator;
         if let (true, Some(separator)) = (blank, separator) {
             if !id.ends_with(separator) {
                 id.push(separator);
             }
-        } else if c.is_alphanumeric() || c == '_' || (blank && c != ' ') {
+        } else if is_word(c) || (blank && c != ' ') {
             id.push(c);
         }
     }
@@ -65,6 +67,24 @@ fn make_id(title: &str, prefix: &str, separator: Option<char>) -> String {
     id
 }
 
+/// Two hyphens between words are typed for a dash, which is in no id, and neither are the blanks around it.
+fn without_dashes(title: &str) -> String {
+    let mut out = String::with_capacity(title.len());
+    let mut rest = title;
+    while let Some((before, after)) = rest.split_once("--") {
+        out.push_str(before);
+        let blanks = (out.is_empty() || out.ends_with(' ')) && (after.is_empty() || after.starts_with(' '));
+        if blanks {
+            out.truncate(out.trim_end_matches(' ').len());
+        } else if !(out.ends_with(is_word) && after.starts_with(is_word)) {
+            out.push_str("--");
+        }
+        rest = if blanks { after.trim_start_matches(' ') } else { after };
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Ids, make_id};
@@ -74,8 +94,10 @@ mod tests {
         for (title, id) in [
             ("Getting Started", "_getting_started"),
             ("What's new in 2.0?", "_whats_new_in_2_0"),
-            ("A -- B: the-c", "_a_b_the_c"),
+            ("A -- B: the-c", "_ab_the_c"),
+            ("one--two --all a---b --", "_onetwo_all_a_b"),
             ("Größe", "_größe"),
+            ("हिन्दी शीर्षक", "_हिन्दी_शीर्षक"),
             ("!", ""),
         ] {
             assert_eq!(make_id(title, "_", Some('_')), id);

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use pericope_api::{Document, Format, Span};
+use pericope_api::{Document, Format};
 
 use super::blocks;
 use crate::builder::Builder;
 use crate::error::ReadError;
-use crate::formats::front_matter::front_matter;
+use crate::formats::front_matter;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
@@ -29,13 +29,7 @@ impl Reader for Asciidoc {
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     ) {
         let mut builder = Builder::new(&source, options.splitter.as_ref());
-        let mut from = builder.skip_byte_order_mark();
-        let mut title = None;
-        if let Some(front) = front_matter(&source[from..]) {
-            builder.hidden(Span::new(from, from + front.len));
-            from += front.len;
-            title = front.title;
-        }
+        let (from, title) = front_matter::skip(&mut builder);
         blocks::read(&mut builder, from);
         builder.title = title.or(builder.title.take());
         sink(Ok(builder.finish(id, Format::Asciidoc, source.clone())));

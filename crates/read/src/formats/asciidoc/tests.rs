@@ -179,6 +179,53 @@ fn items_behind_a_condition_and_whom_a_quotation_below_a_list_is_by() {
 }
 
 #[test]
+fn what_is_below_a_term_ends_where_the_next_of_the_list_begins() {
+    let source = "--all::\n\tStage files.\n+\nMore. Text.\n+\n----\ncode\n----\n\n--bar::\n  Bar text.\n  * item\n  CPU::: the brain\n";
+    check(
+        source,
+        &[
+            (Kind::ListItem, "--all"),
+            (Kind::ListItem, "Stage files."),
+            (Kind::ListItem, "More."),
+            (Kind::ListItem, "Text."),
+            (Kind::Code, "code"),
+            (Kind::ListItem, "--bar"),
+            (Kind::ListItem, "Bar text."),
+            (Kind::ListItem, "item"),
+            (Kind::ListItem, "CPU"),
+            (Kind::ListItem, "the brain"),
+        ],
+    );
+}
+
+#[test]
+fn what_the_header_says_can_be_referred_to() {
+    let said = "{doctitle} {revnumber} of {revdate} ({revremark}) by {author}, {email}";
+    let source = format!("= Pumps\nJane_Ann Doe <j@x.org>; B C\nv1.2, 2024-05-01: Spring\n:email: a@b.org\n\n{said}\n");
+    let document = check(
+        &source,
+        &[
+            (Kind::Heading(1), "Pumps"),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Pumps 1.2 of 2024-05-01 (Spring) by Jane Ann Doe, a@b.org"),
+        ],
+    );
+    assert_eq!(document.title.as_deref(), Some("Pumps"));
+    check(
+        "= A\nB\nv3\n\n{revnumber} {revdate}\n",
+        &[(Kind::Heading(1), "A"), (Kind::Markup, ""), (Kind::Markup, ""), (Kind::Prose, "3 {revdate}")],
+    );
+}
+
+#[test]
+fn entries_of_a_bibliography_begin_with_their_marks() {
+    let source = "* [[[pp]]] Andy Hunt.\n* [[[gof, 1]]] Erich Gamma.\n";
+    check(source, &[(Kind::ListItem, "[pp] Andy Hunt."), (Kind::ListItem, "[1] Erich Gamma.")]);
+}
+
+#[test]
 fn references_are_the_characters_that_they_stand_for() {
     let source = ":drink: caf&eacute;\n\n== Caf&eacute; Brook(TM) {nbsp}2\n\nThe f&uuml;nf{empty}te {drink}&nbsp;(C) *x*&#8217;s `a &lt; b` and \
         &nothing; AT&T &copy x(c).\n\n|===\n|na&#239;ve |b\n|===\n";
@@ -197,6 +244,25 @@ fn references_are_the_characters_that_they_stand_for() {
     assert_eq!(words(1), ["Café", "Brook™"]);
     assert!(["fünfte", "café"].iter().all(|word| words(2).iter().any(|found| found == word)), "{:?}", words(2));
     assert_eq!(words(3), ["naïve"]);
+}
+
+#[test]
+fn attributes_are_set_to_what_other_attributes_are() {
+    let source = ":org: https://x.org/a\n:repo: {org}/b\n:base: link:\n:licence: {Base}L.adoc\n:late: {name}!\n:name: Pump\n\
+        :long: {name} Two C{plus} \\{name} {\n\n== About {long}\n\nSee {repo}[the code] and {licence}[the licence].\n\n\
+        Then {late}\n";
+    let document = read(source);
+    let seen: Vec<_> = document.sentences[7..].iter().map(|s| document.visible(s.span).trim().to_owned()).collect();
+    assert_eq!(seen, ["About Pump Two C+ \\{name} {", "See the code and the licence.", "Then {name}!"]);
+    assert_eq!(document.anchors.iter().flatten().next().map(|id| &**id), Some("_about_pump_two_c_name"));
+}
+
+#[test]
+fn attributes_that_double_each_other_end() {
+    let doubled: String = (0..60).map(|n| format!(":a{}: {{a{n}}}{{a{n}}}\n", n + 1)).collect();
+    let document = read(&format!(":a0: twelve bytes\n{doubled}\n{{a60}}\n"));
+    let last = document.sentences.last().unwrap();
+    assert!(document.visible(last.span).len() <= 4_096);
 }
 
 #[test]

@@ -73,6 +73,9 @@ impl Adoc<'_, '_> {
             None if (level == 1 && !self.begun) || !fits => None,
             None => self.ids.section(&without_references(&inline, self.source), &prefix, separator),
         };
+        if level == 1 && !self.begun && fits {
+            self.set("doctitle", &inline.visible(self.source));
+        }
         self.in_list = false;
         let extent = Span::new(self.lines[i].start, self.lines[i + lines - 1].end);
         let start = self.lead(extent.start);
@@ -91,6 +94,11 @@ impl Adoc<'_, '_> {
                 i = self.entry(i, name, value);
             } else if lines < 2 && line.indent == 0 && !text.starts_with(['[', '.', '=', '*', '-', '|', '/']) {
                 self.hide(i, i + 1);
+                if lines == 0 {
+                    self.author(text);
+                } else {
+                    self.revision(text);
+                }
                 lines += 1;
                 i += 1;
             } else {
@@ -98,6 +106,35 @@ impl Adoc<'_, '_> {
             }
         }
         i
+    }
+
+    /// `Jane Doe <jane@example.org>; John Doe`.
+    fn author(&mut self, text: &str) {
+        let first = text.split(';').next().unwrap_or(text);
+        let (name, address) = first.split_once('<').unwrap_or((first, ""));
+        self.set("author", &name.replace('_', " "));
+        self.set("email", address.split('>').next().unwrap_or_default());
+    }
+
+    /// `v1.2, 2024-05-01: Remark`, or one of version and date.
+    fn revision(&mut self, text: &str) {
+        let (text, remark) = text.split_once(": ").unwrap_or((text, ""));
+        let (number, date) = match text.split_once(',') {
+            Some((number, date)) => (number.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '{'), date),
+            None => text.strip_prefix('v').map_or(("", text), |number| (number, "")),
+        };
+        for (name, value) in [("revnumber", number), ("revdate", date), ("revremark", remark)] {
+            self.set(name, value);
+        }
+    }
+
+    /// Sets an attribute that the document does not set by an entry.
+    fn set(&mut self, name: &str, value: &str) {
+        let value = value.trim();
+        if !value.is_empty() && !self.attributes.values.contains_key(name) {
+            let value = self.attributes.resolved(value);
+            self.attributes.values.insert(name.to_owned(), value);
+        }
     }
 
     pub(super) fn entry(&mut self, i: usize, name: &str, value: Option<&str>) -> usize {
@@ -111,7 +148,10 @@ impl Adoc<'_, '_> {
             end += 1;
         }
         match value {
-            Some(_) => self.attributes.values.insert(name.to_lowercase(), whole),
+            Some(_) => {
+                let value = self.attributes.resolved(&whole);
+                self.attributes.values.insert(name.to_lowercase(), value)
+            }
             None => self.attributes.values.remove(&name.to_lowercase()),
         };
         self.hide(i, end);

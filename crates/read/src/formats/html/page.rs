@@ -101,7 +101,7 @@ pub(super) struct Page<'b, 'a> {
     pub(super) before: Option<String>,
     /// Id of the heading that is open, or of something in it.
     inside: Option<String>,
-    /// In a link in a heading: the page that it leads to.
+    /// In a link in a heading, or to a place on this page: where it leads to.
     link: Option<String>,
     /// The source of ids for headings that have none.
     slugs: Option<&'b mut Slugs>,
@@ -172,6 +172,9 @@ impl<'b, 'a> Page<'b, 'a> {
                 }
                 self.open(element, span);
                 self.note_anchor(element, span);
+                if matches!(self.state, State::Flow) {
+                    self.note_link(name, false, span);
+                }
             }
             Token::Tag { name, closing: true, span } => {
                 if name.eq_ignore_ascii_case("a") {
@@ -225,6 +228,21 @@ impl<'b, 'a> Page<'b, 'a> {
         }
     }
 
+    /// Keeps where a link outside headings leads, if that is a place on this page: its text may be a sign.
+    pub(super) fn note_link(&mut self, name: &str, closing: bool, span: Span) {
+        if !name.eq_ignore_ascii_case("a") {
+            return;
+        }
+        let of_page = !closing && self.slugs.is_none();
+        let href = if of_page { attribute(span.of(self.source), "href") } else { None };
+        self.link = href.filter(|href| href.starts_with('#')).map(|href| href.into_owned());
+    }
+
+    /// True for the sign behind a heading, a definition or a caption that links to it.
+    pub(super) fn is_permalink(&self, span: Span) -> bool {
+        self.link.is_some() && is_sign(&decoded(span.of(self.source)))
+    }
+
     fn open(&mut self, element: Element, span: Span) {
         match element {
             Element::Inline => return,
@@ -232,7 +250,10 @@ impl<'b, 'a> Page<'b, 'a> {
             _ => self.flush(None),
         }
         match element {
-            Element::Heading(level) => self.state = State::Heading { level },
+            Element::Heading(level) => {
+                self.link = None;
+                self.state = State::Heading { level };
+            }
             Element::List => self.lists += 1,
             Element::Pre => self.begin_whole(Kind::Code, element, span),
             Element::Table if self.layout.binary_search(&span.start).is_ok() => {}
@@ -267,10 +288,10 @@ impl<'b, 'a> Page<'b, 'a> {
                     // The slug counts even where it is not used.
                     let fits = limits::is_heading(&inline, self.source);
                     let slugs = self.slugs.as_mut().filter(|_| fits);
-                    let slug = slugs.and_then(|slugs| slugs.next(&inline.visible(self.source)));
+                    let slug = slugs.and_then(|slugs| slugs.next(inline.visible(self.source).trim()));
                     let anchor = self.inside.take().or_else(|| self.before.take()).or(slug);
                     self.builder.heading(extent, &inline, level, anchor);
-                    self.before = None;
+                    (self.before, self.link) = (None, None);
                 }
                 _ => self.builder.text(extent, &inline, self.text_kind()),
             }
@@ -303,16 +324,15 @@ impl<'b, 'a> Page<'b, 'a> {
         if self.inline.end().is_none() && self.blank(span) {
             return;
         }
+        if self.is_permalink(span) {
+            if let (State::Heading { .. }, Some(link)) = (self.state, &self.link) {
+                let target = link.strip_prefix('#').filter(|target| !target.is_empty()).map(str::to_owned);
+                self.inside = self.inside.take().or(target);
+            }
+            return;
+        }
         if matches!(self.state, State::Flow) && !self.blank(span) {
             self.before = None;
-        }
-        // The sign behind a heading that links to it.
-        if let (State::Heading { .. }, Some(link)) = (self.state, &self.link)
-            && is_sign(&decoded(span.of(self.source)))
-        {
-            let target = link.strip_prefix('#').filter(|target| !target.is_empty()).map(str::to_owned);
-            self.inside = self.inside.take().or(target);
-            return;
         }
         let source = self.source;
         let inline = &mut self.inline;

@@ -7,6 +7,7 @@ use super::{charset, content, page};
 use crate::builder::Builder;
 use crate::encoding::{Decoded, decode};
 use crate::error::ReadError;
+use crate::formats::front_matter;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
@@ -37,11 +38,12 @@ impl Reader for Html {
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     ) {
         let mut builder = Builder::new(&source, options.splitter.as_ref());
-        let from = builder.skip_byte_order_mark();
+        // The pages that site generators make others from have it. A title beside it is mostly a template.
+        let (from, front) = front_matter::skip(&mut builder);
         let span = Span::new(from, source.len());
         let hidden = if options.whole_page { Vec::new() } else { content::hidden(&source, span) };
         let title = page::read(&mut builder, span, &hidden);
-        builder.title = title.or(builder.title.take());
+        builder.title = front.or(title).or(builder.title.take());
         let document = builder.finish(id, Format::Html, source.clone());
         sink(Ok(document));
     }

@@ -24,8 +24,8 @@ impl Role {
     /// The role of an element that begins with `tag`. A header inside a section is not the page's.
     pub(super) fn of(name: &str, tag: &str, kind: Element, in_section: impl FnOnce() -> bool) -> Self {
         let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        // The notation that a formula was made from stands beside what it shows.
-        if is(&["nav", "footer", "noscript", "select", "svg", "annotation", "annotation-xml"]) {
+        // The notation that a formula was made from stands beside what it shows, and how a word is read above the word.
+        if is(&["nav", "footer", "noscript", "select", "svg", "annotation", "annotation-xml", "rt", "rp", "rtc"]) {
             return Self::Skip;
         }
         if is(&["button"]) {
@@ -70,7 +70,8 @@ impl Role {
             "tabpanel" => return None,
             _ => {}
         }
-        if is_hidden(tag) {
+        // MediaWiki has `[edit]` in or behind each heading.
+        if is_hidden(tag) || has_class(tag, &["mw-editsection"]) {
             return Some(Self::Skip);
         }
         (kind == Element::Cell && is_line_numbers(tag)).then_some(Self::Numbers)

@@ -58,6 +58,17 @@ fn blocks_without_white_space_between_them_read_as_lines() {
 }
 
 #[test]
+fn front_matter_is_no_text() {
+    let document = read(
+        "---\nlayout: default\ntitle: Pumps\n---\n<title>{{ page.title }}</title><h1>All pumps</h1>\n<p>Text.</p>",
+    );
+    assert_eq!(document.title.as_deref(), Some("Pumps"));
+    assert_eq!((document.sentences[0].kind, document.sentences[0].span.end), (Kind::Markup, 36));
+    assert_eq!(text(&document.source), "All pumps Text.");
+    assert_eq!(text("---\n<p>Text.</p>"), "--- Text.");
+}
+
+#[test]
 fn malformed_pages_are_read_as_far_as_they_make_sense() {
     let unclosed = read("<h1>Title<p>Text <b>bold. More <table><tr><td>x<tr><td>y");
     let rows = [(Kind::Heading(1), "Title"), (Kind::Prose, "Text bold."), (Kind::Prose, "More"), (Kind::Table, "x\ny")];
@@ -261,6 +272,32 @@ fn characters_of_no_width_are_in_no_heading() {
         assert_eq!(document.heading_path(document.sentence_at(document.source.find(text).unwrap())), path);
     }
     assert_eq!(document.anchor_at(document.source.find("Two").unwrap()), Some("b"));
+}
+
+#[test]
+fn signs_that_link_to_definitions_and_captions_are_no_text() {
+    let page = "<dl><dt id=f><code>f</code>(a)<a class=headerlink href='#f'>¶</a><dd>Does <a href='#g'>g</a>.</dl>\
+        <table><caption>Pumps<a href='#t'>&para;</a></caption><tr><td>x<td><a href='#y'>y</a></table>\
+        <section id=new><a href='#new'>§</a><h2>new</h2></section><p><a href='x.html'>#</a><pre><a href='#l'>#</a>1</pre>";
+    let document = read(page);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let texts: Vec<_> = seen(&document).iter().map(|(_, text)| words(text)).collect();
+    assert_eq!(texts, ["f(a)", "Does g.", "Pumps x y", "new", "#", "#1"]);
+    assert_eq!(document.anchor_at(page.find("x.html").unwrap()), Some("new"));
+}
+
+#[test]
+fn links_that_edit_a_section_are_in_no_heading() {
+    let edit = "<span class='mw-editsection'><span>[</span><a href=e>edit</a><span>]</span></span>";
+    let page = format!("<h1>Pumps</h1><h2>Use{edit}</h2><p>x.</p><div><h2>Care</h2>{edit}</div><p>y.</p>");
+    assert_eq!(text(&page), "Pumps Use x. Care y.");
+    assert_eq!(read(&page).heading_path(2), ["Pumps", "Use"]);
+}
+
+#[test]
+fn how_words_are_read_is_not_between_their_letters() {
+    let page = "<h1><ruby>案<rp>(</rp><rt>あん</rt><rp>)</rp>内<rt>ない</ruby></h1><p><ruby>図<rt>と<rb>書<rt>しょ</ruby>館です。";
+    assert_eq!(text(page), "案内 図書館です。");
 }
 
 #[test]

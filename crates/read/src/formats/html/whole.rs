@@ -20,6 +20,9 @@ impl<'a> Page<'_, 'a> {
     /// In a table or `pre`: tags go, rows become lines, and at its end it is one sentence.
     pub(super) fn whole(&mut self, token: Token<'a>, kind: Kind, outer: Element, start: usize, depth: usize) {
         let (name, closing, span) = match token {
+            Token::Text(span) if kind == Kind::Table && self.is_permalink(span) => {
+                return self.builder.rewrite(span, "");
+            }
             Token::Text(span) => {
                 self.glued = span.of(self.source).ends_with(|c: char| !c.is_whitespace());
                 return self.rewrite_entities(span);
@@ -35,6 +38,7 @@ impl<'a> Page<'_, 'a> {
             self.glued = false;
             return self.builder.rewrite(span, &format!("{left}{text} "));
         }
+        self.note_link(name, closing, span);
         let found = element(name);
         let depth = match (found == outer, closing) {
             (true, false) => depth + 1,

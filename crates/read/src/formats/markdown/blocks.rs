@@ -6,6 +6,7 @@ use pericope_api::{Kind, Span};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use self::texts::{code_span, has_empty_task, is_marker, is_statement, lines_from_the_end, target};
+use super::attributes;
 use crate::builder::Builder;
 use crate::formats::html;
 use crate::formats::slugs::Slugs;
@@ -266,13 +267,17 @@ impl<'a> Blocks<'_, '_, 'a> {
             self.builder.hidden(extent);
             return self.builder.label();
         }
+        let below = heading.as_ref().and_then(|_| attributes::id_below(&self.source[end..]));
         let is_label = heading.is_none() && anchor.is_some() && inline.is_blank(self.source);
         let anchor = match &heading {
             // An id that is written out takes the place of the slug; a tag with an id stands beside it.
             Some(Heading { id: Some(id), .. }) => Some(id.clone()),
             // What is too long for a heading is text, and has no slug.
             Some(_) if !limits::is_heading(&inline, self.source) => anchor.or(before),
+            Some(_) if below.is_some() => below,
             Some(Heading { text, .. }) => {
+                // What is masked leaves blanks.
+                let text = if self.masks.is_empty() { text.as_str() } else { text.trim() };
                 let slug = self.slugs.next(text);
                 anchor.or(before).or(slug)
             }

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use pericope_api::{Document, Format, Span};
+use pericope_api::{Document, Format};
 
-use super::{blocks, mdx};
+use super::{attributes, blocks, mdx};
 use crate::builder::Builder;
 use crate::error::ReadError;
-use crate::formats::front_matter::front_matter;
+use crate::formats::front_matter;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
@@ -57,19 +57,13 @@ impl Reader for Mdx {
 
 fn read(id: &str, source: Arc<str>, options: &ReadOptions, jsx: bool) -> Document {
     let mut builder = Builder::new(&source, options.splitter.as_ref());
-    let mut from = builder.skip_byte_order_mark();
-    let mut title = None;
-    if let Some(front) = front_matter(&source[from..]) {
-        builder.hidden(Span::new(from, from + front.len));
-        from += front.len;
-        title = front.title;
-    }
-    if jsx {
-        let masks = mdx::markup(&source, from);
+    let (from, title) = front_matter::skip(&mut builder);
+    let masks = if jsx { mdx::markup(&source, from) } else { attributes::lists(&source, from) };
+    if masks.is_empty() {
+        blocks::read(&mut builder, &source, from, &[]);
+    } else {
         let masked = mdx::masked(&source, &masks);
         blocks::read(&mut builder, &masked, from, &masks);
-    } else {
-        blocks::read(&mut builder, &source, from, &[]);
     }
     builder.title = title.or(builder.title.take());
     builder.finish(id, Format::Markdown, source.clone())

@@ -188,6 +188,40 @@ fn a_heading_begins_with_the_anchors_before_it() {
 }
 
 #[test]
+fn blanks_beside_pictures_and_comments_count_for_the_slug() {
+    let source = "# ![Logo](x.png) Use\n\n## <img src=x> ① Fill\n\n## Sum <!-- omit in toc -->\n\n<h2> Page </h2>\n";
+    let document = read(source);
+    assert_eq!(document.heading_path(3), ["Logo Use", "Page"]);
+    let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
+    assert_eq!(anchors, ["-use", "--fill", "sum-", "page"]);
+}
+
+#[test]
+fn lines_of_attributes_are_no_text() {
+    let source = "## One\n{: #first .x }\n\nText.\n\n## Two\n{: .x }\n\n1. Sum\n{:toc}\n\nPara.\n{: .big }\n\n\
+        ```\n{: #kept }\n```\n\n{:a => 1}\n";
+    let document = read(source);
+    assert_eq!(
+        sentences(&document),
+        [
+            (Kind::Heading(2), "## One"),
+            (Kind::Markup, "{: #first .x }"),
+            (Kind::Prose, "Text."),
+            (Kind::Heading(2), "## Two"),
+            (Kind::Markup, "{: .x }"),
+            (Kind::ListItem, "1. Sum"),
+            (Kind::Markup, "{:toc}"),
+            (Kind::Prose, "Para."),
+            (Kind::Markup, "{: .big }"),
+            (Kind::Code, "```\n{: #kept }\n```"),
+            (Kind::Prose, "{:a => 1}"),
+        ]
+    );
+    let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
+    assert_eq!(anchors, ["first", "two"]);
+}
+
+#[test]
 fn what_stands_far_above_a_heading_is_no_part_of_it() {
     let links = "[a]: https://example.org/a/page\n".repeat(20);
     let document = read(&format!("<a id=\"notes\"></a>\n\n{links}\n## Notes\n"));

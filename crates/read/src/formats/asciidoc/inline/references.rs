@@ -21,8 +21,13 @@ impl Scan<'_, '_> {
         Some(self.close(inner.end + 2))
     }
 
-    /// An anchor, or the role of what follows.
+    /// An anchor, the mark of an entry of a bibliography, or the role of what follows.
     pub(super) fn bracket(&mut self, at: usize) -> Option<usize> {
+        if self.follows(at, "[[[")
+            && let Some(inner) = self.enclosed(at + 3, "]]]")
+        {
+            return Some(self.bibliography_entry(at, inner));
+        }
         if self.follows(at, "[[") {
             let inner = self.enclosed(at + 2, "]]")?;
             self.flush(at);
@@ -37,6 +42,18 @@ impl Scan<'_, '_> {
         self.flush(at);
         self.text = inner.end + 1;
         Some(inner.end + 1)
+    }
+
+    /// `[[[id]]]` shows as `[id]`, and `[[[id,1]]]` as `[1]`.
+    fn bibliography_entry(&mut self, at: usize, inner: Span) -> usize {
+        let id = inner.of(self.source);
+        let start = id.find(',').map_or(inner.start, |comma| inner.start + comma + 1);
+        let (mark, end) = (Span::new(start, inner.end).trimmed(self.source), inner.end + 3);
+        self.flush(at);
+        self.out.shown(Span::new(at, mark.start), "[");
+        self.out.plain(self.source, mark);
+        self.out.shown(Span::new(mark.end, end), "]");
+        self.close(end)
     }
 
     /// `((term))` is seen, `(((term)))` is not.
