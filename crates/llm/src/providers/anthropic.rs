@@ -1,9 +1,10 @@
+use pericope_util::short_line;
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
 use super::http_provider::Dialect;
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Role, Usage};
 
@@ -99,7 +100,7 @@ impl Dialect for Anthropic {
             Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Stop,
             Some("max_tokens") => Finish::Length,
             Some("refusal") => Finish::Refusal,
-            Some(other) => Finish::Other(short(other, 100)),
+            Some(other) => Finish::Other(short_line(other, 100)),
         };
         let field = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
         Ok(Reply {

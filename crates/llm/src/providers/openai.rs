@@ -1,9 +1,10 @@
+use pericope_util::short_line;
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
 use super::http_provider::Dialect;
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Usage};
 
@@ -94,7 +95,7 @@ impl Dialect for OpenAi {
             Some("stop") | None => Finish::Stop,
             Some("length") => Finish::Length,
             Some("content_filter") => Finish::Refusal,
-            Some(other) => Finish::Other(short(other, 100)),
+            Some(other) => Finish::Other(short_line(other, 100)),
         };
         Ok(Reply {
             // A key in two parts is whole only now.
