@@ -223,5 +223,5 @@ fn program() -> Program {
 }
 
 fn by_kind(error: NightlyError) -> Failure {
-    if error.is_usage() { Failure::usage(error) } else { Failure::runtime(error) }
+    Failure::of(error.is_usage(), error)
 }
