@@ -1,10 +1,8 @@
 use pericope_api::{Chunk, Joint, joints};
-use pericope_read::{ReadOptions, read_text};
+use pericope_read::{ReadOptions, read_text, text_reader};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Standalone, registry};
 use serde::{Deserialize, Serialize};
-
-use crate::offer::is_text;
 
 /// Bytes of a text at most, as of the service.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -61,7 +59,7 @@ pub fn cut(request: &Request) -> Result<Cut, String> {
     if length > LONGEST_TEXT {
         return Err(format!("the text has {length} bytes, and may have {LONGEST_TEXT}"));
     }
-    if !is_text(&request.format) {
+    if text_reader(&request.format).is_none() {
         return Err(format!("there is no format `{}` for text", request.format));
     }
     let spec = Spec::parse(&request.segmenter).map_err(text_of)?;

@@ -1,4 +1,4 @@
-use pericope_read::{Reader, formats, reader};
+use pericope_read::{Reader, text_formats};
 use pericope_segment::Standalone;
 use pericope_segment::registry::{self, Needs, POLICY_KEYS, SegmenterEntry, SettingKey};
 use pericope_segment::spec::Spec;
@@ -34,14 +34,9 @@ pub struct Setting {
 pub fn offer() -> Offer {
     Offer {
         version: env!("CARGO_PKG_VERSION"),
-        formats: formats().map(Reader::name).filter(|name| is_text(name)).collect(),
+        formats: text_formats().map(Reader::name).collect(),
         segmenters: registry::list().iter().filter_map(choice).collect(),
     }
-}
-
-/// Whether a reader of that name takes one text.
-pub fn is_text(format: &str) -> bool {
-    reader(format).is_some_and(|reader| !reader.needs_isolation() && reader.name() != "jsonl")
 }
 
 fn choice(entry: &'static SegmenterEntry) -> Option<Choice> {

@@ -192,6 +192,25 @@ impl FileArgs {
     }
 }
 
+/// Which documents are read.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// Largest file that is read, in MB; 0 for no limit
+    #[arg(long, value_name = "MB", default_value_t = 0)]
+    pub max_file_mb: u64,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    #[command(flatten)]
+    pub files: FileArgs,
+}
+
+impl SourceArgs {
+    /// Bytes of the largest file that is read; 0 for no limit.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_file_mb.saturating_mul(1_000_000)
+    }
+}
+
 pub fn positive(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite()).ok_or_else(|| "a number above 0".to_owned())
 }

@@ -67,8 +67,7 @@ pub fn not_run(error: ExperimentError) -> Failure {
     match error {
         ExperimentError::Run(RunError::Folder(error)) => not_held(error),
         ExperimentError::Report { folder, error } => not_written(&folder)(error),
-        error if error.is_usage() => Failure::usage(error),
-        error => Failure::runtime(error),
+        error => Failure::of(error.is_usage(), error),
     }
 }
 

@@ -36,6 +36,11 @@ impl Failure {
         Failure::Runtime(anyhow::anyhow!("{message}"))
     }
 
+    /// Wrong usage, where `is_usage`, or else a failure while running.
+    pub fn of(is_usage: bool, message: impl fmt::Display) -> Self {
+        if is_usage { Self::usage(message) } else { Self::runtime(message) }
+    }
+
     /// The same, with the flag or the key that it is about.
     pub fn about(self, what: &str) -> Self {
         match self {

@@ -44,8 +44,5 @@ pub fn has_old_vectors(place: &str) -> bool {
 
 /// What the user can mend before anything runs, and what went wrong while running.
 pub fn failure(error: StoreError) -> Failure {
-    match error.kind().is_usage() {
-        true => Failure::usage(error),
-        false => Failure::runtime(error),
-    }
+    Failure::of(error.kind().is_usage(), error)
 }

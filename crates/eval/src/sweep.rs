@@ -16,6 +16,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pericope_segment::registry::SegmenterEntry;
+use pericope_util::one_line;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -68,9 +69,8 @@ pub fn variants(experiment: &Experiment, segmenters: &[SegmenterEntry]) -> Resul
             }
             let label: Vec<String> = values.iter().map(|(key, value)| format!("{key}={}", shown(key, value))).collect();
             let label = label.join(", ");
-            let experiment: Experiment = table
-                .try_into()
-                .map_err(|e: toml::de::Error| wrong(format!("{label}: {}", crate::config::one_line(e.message()))))?;
+            let experiment: Experiment =
+                table.try_into().map_err(|e: toml::de::Error| wrong(format!("{label}: {}", one_line(e.message()))))?;
             experiment.check(segmenters).map_err(|problem| wrong(format!("{label}: {problem}")))?;
             Ok(Variant { label, experiment })
         })

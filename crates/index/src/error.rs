@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope_store::{ErrorKind, StoreError};
+use pericope_util::one_line;
 
 /// The reason why an index could not be opened, written or searched. Every message is one line that says what to do, where
 /// something can be done.
@@ -172,8 +173,7 @@ impl IndexError {
         if matches!(code, Some((rusqlite::ErrorCode::DiskFull, _) | (_, NO_ROOM_TO_SHARE))) {
             return IndexError::Full { path: path.to_owned() };
         }
-        let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        IndexError::Database { path: path.to_owned(), reason }
+        IndexError::Database { path: path.to_owned(), reason: one_line(&error.to_string()) }
     }
 
     /// Files that do not fit together.

@@ -4,6 +4,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use pericope_util::short_line;
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
@@ -22,7 +23,7 @@ pub(crate) fn guarded<T>(text: &Path, work: impl FnOnce() -> Result<T, IndexErro
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
             let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("the engine gave up");
-            Err(IndexError::corrupt(text, one_line(said)))
+            Err(IndexError::corrupt(text, short(said)))
         }
     }
 }
@@ -52,7 +53,7 @@ pub(crate) fn error_of_text(text: &Path, error: TantivyError) -> IndexError {
         | TantivyError::SystemError(_)
         | TantivyError::ErrorInThread(_)
         | TantivyError::Poisoned) => IndexError::Text(error),
-        error => IndexError::corrupt(text, one_line(&error.to_string())),
+        error => IndexError::corrupt(text, short(&error.to_string())),
     }
 }
 
@@ -61,15 +62,11 @@ pub(crate) fn copy(error: &io::Error) -> io::Error {
     match (DamagedFile::within(error), error.raw_os_error()) {
         (Some(damaged), _) => damaged.clone().into_io(),
         (None, Some(code)) => io::Error::from_raw_os_error(code),
-        (None, None) => io::Error::new(error.kind(), one_line(&error.to_string())),
+        (None, None) => io::Error::new(error.kind(), short(&error.to_string())),
     }
 }
 
 /// The engine's messages may run over several lines, and hold whole files; ours do not.
-fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} ...", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
+fn short(text: &str) -> String {
+    short_line(text, LONGEST)
 }

@@ -9,6 +9,9 @@ use pericope_encode::{Base, ModelError, short};
 use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
 
+/// The name of the checkpoint that comes with this crate, of every kind of model.
+pub(crate) const SHIPPED: &str = "shipped";
+
 /// The settings that a kind of trained model keeps in its file.
 pub trait Metadata: Serialize + DeserializeOwned {
     /// The key of the safetensors header that holds it.
@@ -89,6 +92,23 @@ impl<S: Metadata> Checkpoint<S> {
             return Err(ModelError::unusable(&path, reason));
         }
         Ok(checkpoint)
+    }
+
+    /// Reads the checkpoint of a name: [`SHIPPED`], a file, or the file called `file` in a folder.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::read`], and those of `shipped`.
+    pub(crate) fn named(
+        name: &str,
+        file: &str,
+        shipped: impl FnOnce() -> Result<Self, ModelError>,
+    ) -> Result<Self, ModelError> {
+        let path = Path::new(name);
+        match name {
+            SHIPPED => shipped(),
+            _ if path.is_dir() => Self::read(&path.join(file)),
+            _ => Self::read(path),
+        }
     }
 
     /// Reads a checkpoint's file.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use pericope_util::one_line;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Shared};
@@ -110,7 +111,7 @@ fn check(object: &Value, passage: &str) -> Result<(String, Range<usize>), String
         return Err(format!("\"question\" has more than {LONGEST} characters"));
     }
     let found = find(passage, quote).ok_or("\"quote\" does not stand in the passage word for word")?;
-    Ok((question.split_whitespace().collect::<Vec<_>>().join(" "), found))
+    Ok((one_line(question), found))
 }
 
 /// Where a quotation stands, whatever blanks and line ends are between its words. Takes time linear in the passage for

@@ -1,11 +1,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pericope_util::short_line;
+
 use crate::account::Account;
 use crate::budget::Budget;
 use crate::cache::{Cache, CacheKey, Outcome};
 use crate::config::{LlmConfig, Price};
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::json::strip_reasoning;
 use crate::providers::{self, Provider};
 use crate::request::{Finish, Reply, Request, Usage};
@@ -87,10 +89,10 @@ impl Answered {
     pub fn text(&self) -> Result<&str, LlmError> {
         let text = strip_reasoning(&self.reply.text);
         if let Some(refusal) = &self.reply.refusal {
-            return Err(LlmError::Refused(short(refusal, 300)));
+            return Err(LlmError::Refused(short_line(refusal, 300)));
         }
         if self.reply.finish == Finish::Refusal {
-            return Err(LlmError::Refused(short(text, 300)));
+            return Err(LlmError::Refused(short_line(text, 300)));
         }
         if text.is_empty() {
             return Err(LlmError::Empty(self.reply.finish.name().to_owned()));

@@ -220,12 +220,3 @@ impl LlmError {
         }
     }
 }
-
-/// Returns `text` on one line and not longer than `limit` characters.
-pub(crate) fn short(text: &str, limit: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(limit) {
-        Some((at, _)) => format!("{} ...", line.get(..at).unwrap_or_default()),
-        None => line,
-    }
-}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, ModelUse, Span};
+use pericope_util::one_line;
 use serde_json::{Value, json};
 
 use crate::batch::map_concurrent;
@@ -160,7 +161,7 @@ fn shown(document: &Document, chunk: Span) -> String {
 /// The context of a reply, on one line.
 fn check(object: &Value) -> Result<String, String> {
     let text = object.get("context").and_then(Value::as_str).ok_or("\"context\" is missing or no text")?;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     if line.is_empty() {
         return Err("\"context\" is empty".into());
     }

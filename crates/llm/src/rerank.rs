@@ -4,10 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use pericope_api::{RerankError, Reranker};
+use pericope_util::short_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::http::address;
 use crate::service::JsonService;
 
@@ -115,7 +116,8 @@ impl HttpReranker {
 
     fn ask(&self, query: &str, passages: &[&str], first: usize) -> Result<Vec<f32>, LlmError> {
         let answer = self.service.ask(&self.body(query, passages))?.body;
-        let unusable = |problem: String| LlmError::Invalid { problem, answer: short(&answer.to_string(), 2 * SHOWN) };
+        let unusable =
+            |problem: String| LlmError::Invalid { problem, answer: short_line(&answer.to_string(), 2 * SHOWN) };
         let given = results(&answer).map_err(unusable)?;
         let mut scores: Vec<Option<f32>> = vec![None; passages.len()];
         for Scored { index, score } in given {
@@ -129,7 +131,7 @@ impl HttpReranker {
             }
         }
         let named = |at: usize| {
-            let begins = short(passages.get(at).copied().unwrap_or_default(), SHOWN);
+            let begins = short_line(passages.get(at).copied().unwrap_or_default(), SHOWN);
             format!("passage {} ({begins:?})", first + at + 1)
         };
         let missing: Vec<usize> =

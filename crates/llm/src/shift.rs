@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pericope_api::{ModelUse, SegmentError, ShiftFinder};
+use pericope_util::one_line;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Shared};
@@ -56,9 +57,7 @@ impl LlmShiftFinder {
 
     fn ask(&self, passages: &[&str]) -> Result<Option<usize>, LlmError> {
         // A line each, so that no passage can number another.
-        let line = |(at, text): (usize, &&str)| {
-            format!("{}: {}", at + 1, text.split_whitespace().collect::<Vec<_>>().join(" "))
-        };
+        let line = |(at, text): (usize, &&str)| format!("{}: {}", at + 1, one_line(text));
         let numbered = passages.iter().enumerate().map(line).collect::<Vec<_>>().join("\n");
         let schema = json!({
             "type": "object",

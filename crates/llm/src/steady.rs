@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope_api::ModelUse;
-use pericope_util::Gate;
+use pericope_util::Semaphore;
 use serde_json::Value;
 
 use crate::client::Client;
@@ -24,7 +24,7 @@ pub(crate) struct Steady {
     temperature: f64,
     seed: u64,
     pub(crate) workers: usize,
-    gate: Gate,
+    permits: Semaphore,
     used: Mutex<ModelUse>,
 }
 
@@ -37,7 +37,7 @@ impl Steady {
             temperature: config.temperature,
             seed: config.seed,
             workers: config.concurrency.max(1),
-            gate: Gate::new(config.concurrency),
+            permits: Semaphore::new(config.concurrency),
             used: Mutex::default(),
         }
     }
@@ -84,7 +84,7 @@ impl Steady {
             schema: Some(schema),
             ..Request::new(messages, self.max_tokens)
         };
-        let _inside = self.gate.enter();
+        let _permit = self.permits.acquire();
         let checked = self.client.structured(&request, check, PartialEq::eq)?;
         let spent = checked.spent;
         self.count(ModelUse {

@@ -1,7 +1,8 @@
+use pericope_util::short_line;
 use serde_json::Value;
 
 use crate::client::{Answered, Client};
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::json::objects;
 use crate::request::{Finish, Message, Request, Role};
 use crate::spent::Spent;
@@ -79,7 +80,7 @@ impl Client {
         let text = second.text()?;
         match find(text) {
             Ok(value) => Ok(Checked { value, repaired: true, spent }),
-            Err(problem) => Err(LlmError::Invalid { problem, answer: short(text, 200) }),
+            Err(problem) => Err(LlmError::Invalid { problem, answer: short_line(text, 200) }),
         }
     }
 }

@@ -126,31 +126,19 @@ impl Record {
         self.embedder.as_ref().map(|embedder| embedder.dimension)
     }
 
-    /// The embedder as the messages name it.
-    fn embedder_label(&self) -> String {
-        self.embedder.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-    }
-
     /// Checks that `asked` would build the same; the mean length and the program's version may differ.
     pub(crate) fn expect(&self, collection: &str, asked: &Self) -> Result<(), Error> {
         let context = |record: &Self| record.options.get(CONTEXT).cloned().unwrap_or("none".to_owned());
-        // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
-        let same = self.embedder_label() == asked.embedder_label();
-        let on_off =
-            |record: &Self, what: fn(&EmbedderMeta) -> bool| match same && record.embedder.as_ref().is_some_and(what) {
-                true => "on".to_owned(),
-                false => "off".to_owned(),
-            };
-        let prefix = |record: &Self| on_off(record, |embedder| embedder.prefix_headings);
-        let late = |record: &Self| on_off(record, |embedder| embedder.late_chunking);
+        // Headings and contexts change the limit of chunks too, so that they come first.
+        let [headings, late] = EmbedderMeta::switches(self.embedder.as_ref(), asked.embedder.as_ref());
         let mut pairs = vec![
-            ("heading prefix", prefix(self), prefix(asked)),
-            ("late chunking", late(self), late(asked)),
+            headings,
+            late,
             (CONTEXT, context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
             ("analyzer", self.analyzer.clone(), asked.analyzer.clone()),
-            ("embedder", self.embedder_label(), asked.embedder_label()),
+            ("embedder", EmbedderMeta::label(self.embedder.as_ref()), EmbedderMeta::label(asked.embedder.as_ref())),
         ];
         let option = |record: &Self, name: &String| record.options.get(name).cloned().unwrap_or("none".to_owned());
         for name in self.options.keys().chain(asked.options.keys()) {

@@ -80,7 +80,7 @@ impl Retriever for QdrantRetriever {
     }
 
     fn chunks(&self) -> Result<u64, StoreError> {
-        Ok(self.collection.count()?)
+        Ok(self.collection.count_searched()?)
     }
 
     fn documents(&self) -> Result<u64, StoreError> {
@@ -93,7 +93,7 @@ impl Retriever for QdrantRetriever {
     }
 
     fn chunks_of(&self, document: &str) -> Result<Vec<(ChunkId, ChunkRecord)>, StoreError> {
-        let chunks = self.collection.chunks_of(document)?;
+        let chunks = self.collection.searched_chunks_of(document)?;
         // While a document is replaced, its chunks are there in two revisions: the one of which there is more is shown.
         let mut found: BTreeMap<&str, usize> = BTreeMap::new();
         for one in &chunks {

@@ -25,7 +25,7 @@ mod worker;
 pub use encoding::Decoded;
 pub use error::ReadError;
 pub use files::{document_id, document_path, read_bytes, read_each, read_path};
-pub use formats::{Reader, formats, read_text, reader};
+pub use formats::{Reader, formats, read_text, reader, text_formats, text_reader};
 pub use options::{Isolation, ReadOptions};
 pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
 pub use walk::{Found, WalkOptions, check_globs, find, is_media, walk};

@@ -73,13 +73,13 @@ pub struct Standing {
 /// of them, else those that were told.
 #[must_use]
 pub fn comparisons(evaluation: &Evaluation) -> Vec<Comparison> {
-    sets(evaluation).into_iter().flat_map(|set| with_the_first(evaluation, &contestants(evaluation, set))).collect()
+    sets(evaluation).into_iter().flat_map(|set| with_the_first(evaluation, &systems(evaluation, set))).collect()
 }
 
 /// How the segmenters that [`comparisons`] compares stand on every set, in their order.
 #[must_use]
 pub fn standings(evaluation: &Evaluation) -> Vec<Standing> {
-    let of_set = |set| among_all(evaluation, &contestants(evaluation, set)).unwrap_or_default();
+    let of_set = |set| among_all(evaluation, &systems(evaluation, set)).unwrap_or_default();
     sets(evaluation).into_iter().flat_map(of_set).collect()
 }
 
@@ -91,7 +91,7 @@ fn sets(evaluation: &Evaluation) -> Vec<&str> {
 }
 
 /// The segmenters of a set that are compared.
-fn contestants<'a>(evaluation: &'a Evaluation, set: &str) -> Vec<&'a SegmentationRow> {
+fn systems<'a>(evaluation: &'a Evaluation, set: &str) -> Vec<&'a SegmentationRow> {
     let told = |known: bool| -> Vec<&'a SegmentationRow> {
         evaluation.rows.iter().filter(|row| row.set == set && row.known_count == known).collect()
     };

@@ -158,6 +158,25 @@ impl EmbedderMeta {
     pub fn by(&self, encoder: &dyn SentenceEncoder) -> Self {
         Self::new(encoder, self.prefix_headings, self.late_chunking)
     }
+
+    /// Returns the embedder of a store as messages name it: `none`, or name, fingerprint and dimension.
+    #[must_use]
+    pub fn label(embedder: Option<&Self>) -> String {
+        embedder.map_or_else(|| "none".to_owned(), ToString::to_string)
+    }
+
+    /// Returns whether headings and documents are embedded with the chunks, as a store has it and as it is asked for: name, `on`
+    /// or `off`, and the same again. Beside another embedder neither matters, and all are `off`.
+    #[must_use]
+    pub fn switches(found: Option<&Self>, asked: Option<&Self>) -> [(&'static str, String, String); 2] {
+        let same = Self::label(found) == Self::label(asked);
+        let on_off = |embedder: Option<&Self>, what: fn(&Self) -> bool| match same && embedder.is_some_and(what) {
+            true => "on".to_owned(),
+            false => "off".to_owned(),
+        };
+        let both = |name: &'static str, what: fn(&Self) -> bool| (name, on_off(found, what), on_off(asked, what));
+        [both("heading prefix", |meta| meta.prefix_headings), both("late chunking", |meta| meta.late_chunking)]
+    }
 }
 
 impl fmt::Display for EmbedderMeta {
@@ -226,12 +245,6 @@ impl StoreMeta {
         }
     }
 
-    /// Returns the embedder as messages name it: `none`, or name, fingerprint and dimension.
-    #[must_use]
-    pub fn embedder_label(&self) -> String {
-        self.embedder.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-    }
-
     /// Returns a word that changes with all that makes chunks and vectors of a document: format, program, segmenter,
     /// tokenizer, embedder and contexts. Sixteen hexadecimal digits.
     #[must_use]
@@ -257,28 +270,21 @@ impl StoreMeta {
     pub fn difference(&self, asked: &Self) -> Option<Difference> {
         let weights = |meta: &Self| meta.segmenter_fingerprint.clone().unwrap_or_else(|| "none".to_owned());
         let context = |meta: &Self| meta.context.clone().unwrap_or_else(|| "none".to_owned());
-        // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
-        let same = self.embedder_label() == asked.embedder_label();
-        let on_off =
-            |meta: &Self, what: fn(&EmbedderMeta) -> bool| match same && meta.embedder.as_ref().is_some_and(what) {
-                true => "on".to_owned(),
-                false => "off".to_owned(),
-            };
-        let prefix = |meta: &Self| on_off(meta, |embedder| embedder.prefix_headings);
-        let late = |meta: &Self| on_off(meta, |embedder| embedder.late_chunking);
+        // Headings and contexts change the limit of chunks too, so that they come first.
+        let [headings, late] = EmbedderMeta::switches(self.embedder.as_ref(), asked.embedder.as_ref());
         let language = |meta: &Self, other: &Self| match (meta.language, other.language) {
             (Some(language), Some(_)) => language.to_string(),
             _ => String::new(),
         };
         let pairs = [
-            ("heading prefix", prefix(self), prefix(asked)),
-            ("late chunking", late(self), late(asked)),
+            headings,
+            late,
             ("context", context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("segmenter weights", weights(self), weights(asked)),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
             ("language", language(self, asked), language(asked, self)),
-            ("embedder", self.embedder_label(), asked.embedder_label()),
+            ("embedder", EmbedderMeta::label(self.embedder.as_ref()), EmbedderMeta::label(asked.embedder.as_ref())),
         ];
         let differs = pairs.into_iter().find(|(_, found, asked)| found != asked);
         differs.map(|(what, found, asked)| Difference { what, found, asked })

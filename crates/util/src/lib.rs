@@ -4,13 +4,14 @@
 mod bm25;
 mod clock;
 mod files;
-mod gate;
 mod letters;
+mod lines;
 mod lock;
 mod math;
 mod names;
 mod program;
 mod reading;
+mod semaphore;
 mod sha256;
 mod sync;
 mod time;
@@ -20,8 +21,8 @@ mod xml;
 pub use bm25::Bm25;
 pub use clock::{now_rfc3339, rfc3339, seconds_since};
 pub use files::{StagedFile, is_left_over, replace_file, replace_named_file};
-pub use gate::{Gate, Inside};
 pub use letters::{REPLACEMENT, is_sound, sound};
+pub use lines::{one_line, short_line};
 pub use lock::{FolderLock, LockError, try_lock};
 pub use math::{cosine, dot, neighbours, percentile, to_length_one};
 pub use names::{name_of_text, name_text, shown_path};
@@ -31,6 +32,7 @@ pub use program::{
 #[cfg(any(unix, windows))]
 pub use reading::read_at;
 pub use reading::{leads_out, open_file, open_unpacked, read_file, read_text};
+pub use semaphore::{Permit, Semaphore};
 pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;
 pub use time::time_limit;

@@ -9,7 +9,7 @@ use pericope::eval::classification::ClassificationExperiment;
 use pericope::eval::config::{Configuration, Experiment, ExperimentFile, ExperimentKind};
 use pericope::eval::run::RunFolder;
 use pericope::eval::sweep::{Variant, variants};
-use pericope::experiments::segmentation::{Contestant, Scoring, read_sets, score};
+use pericope::experiments::segmentation::{Scoring, SystemSpec, read_sets, score};
 use pericope::experiments::{self, Finished, Ran, Session};
 use pericope::report::run::write;
 use pericope::segeval::config::SegmentationExperiment;
@@ -141,7 +141,7 @@ fn segmentation(
         let held = out.as_deref().map(taken).transpose()?;
         let sets = read_sets(&experiment).map_err(of_engine)?;
         let scoring = Scoring { offline: how.offline, custom: own.segmenters.clone() };
-        let scored = score(&sets, &Contestant::all_of(&experiment), scoring, &()).map_err(of_engine)?;
+        let scored = score(&sets, &SystemSpec::all_of(&experiment), scoring, &()).map_err(of_engine)?;
         let report = scored.report(&experiment, &sets);
         if let Some(out) = &out {
             report.write(out).map_err(failed)?;

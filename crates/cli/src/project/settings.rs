@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use pericope_segment::registry::check_in;
 use pericope_segment::spec::Spec;
+use pericope_util::one_line;
 use toml::{Spanned, Value};
 
 /// The keys of the file.
@@ -40,7 +41,7 @@ impl Settings {
         type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
         let table: Table = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
-            format!("line {line}: {}", error.message().split_whitespace().collect::<Vec<_>>().join(" "))
+            format!("line {line}: {}", one_line(error.message()))
         })?;
         let mut settings = Self::default();
         for (key, value) in table {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions, without_models};
+use crate::common::{SMALL_EXPERIMENT, search, stderr, stdout, three_questions, without_models};
 use pericope_testkit::qdrant::Server;
 use serde_json::{Value, json};
 
@@ -22,12 +22,6 @@ fn indexed(folder: &Path, server: &Server) -> [String; 2] {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     }
     places
-}
-
-fn search(folder: &Path, place: &str, query: &str, extra: &[&str]) -> Value {
-    let output = without_models(folder).args(["search", query, "--in", place, "--json"]).args(extra).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
 }
 
 #[test]

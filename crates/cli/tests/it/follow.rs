@@ -7,10 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::common::{stderr, stdout, without_models};
+use crate::common::{self, HASHED, folder_with, report, stderr, stdout, without_models};
 use serde_json::Value;
-
-const HASHED: [&str; 4] = ["--embedder", "hashed", "--tokenizer", "words"];
 
 fn index(folder: &Path, extra: &[&str]) -> std::process::Output {
     let mut command = without_models(folder);
@@ -18,25 +16,8 @@ fn index(folder: &Path, extra: &[&str]) -> std::process::Output {
     command.output().unwrap()
 }
 
-fn report(output: &std::process::Output) -> Value {
-    serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{}", stderr(output)))
-}
-
 fn search(folder: &Path, query: &str, extra: &[&str]) -> Value {
-    let output =
-        without_models(folder).args(["search", query, "--in", "x.idx", "--json"]).args(extra).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
-
-pub fn folder_with(pages: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in pages {
-        let path = folder.path().join("docs").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
+    common::search(folder, "x.idx", query, extra)
 }
 
 #[test]

@@ -6,8 +6,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions, without_models};
-use crate::follow::folder_with;
+use crate::common::{SMALL_EXPERIMENT, folder_with, stderr, stdout, three_questions, without_models};
 
 fn run(folder: &Path, args: &[&str]) -> Output {
     without_models(folder).args(args).output().unwrap()

@@ -6,8 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::{stderr, stdout, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, report, stderr, stdout, without_models};
 
 fn run(folder: &Path, args: &[&str]) -> Output {
     without_models(folder).args(args).output().unwrap()
@@ -17,10 +16,6 @@ fn run(folder: &Path, args: &[&str]) -> Output {
 fn index(folder: &Path, extra: &[&str]) -> Output {
     let args = ["index", "docs", "--into", "x.idx", "--embedder", "none", "--tokenizer", "words", "--json"];
     run(folder, &[&args, extra].concat())
-}
-
-fn report(output: &Output) -> Value {
-    serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{}", stderr(output)))
 }
 
 fn found(folder: &Path, query: &str) -> Vec<String> {

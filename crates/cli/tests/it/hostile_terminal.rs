@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{stderr, stdout, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, stderr, stdout, without_models};
 
 /// Sets the title, writes the clipboard, clears the screen, turns the direction of the text.
 const HOSTILE: &str = "foxes \u{1b}]0;PWNED\u{7}\u{1b}]52;c;cm0gLXJmIH4=\u{7}\u{1b}[2J\u{9b}2J\u{202e}dig";

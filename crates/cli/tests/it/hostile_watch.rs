@@ -6,7 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::follow::{Running, folder_with};
+use crate::common::folder_with;
+use crate::follow::Running;
 
 fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());

@@ -7,8 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{stderr, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, stderr, without_models};
 
 /// A running server. Every line that it prints must be a message of the protocol.
 struct Agent {

@@ -6,8 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::{stderr, stdout, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, stderr, stdout, without_models};
 
 fn run(folder: &Path, args: &[&str]) -> Output {
     without_models(folder).args(args).output().unwrap()

@@ -8,21 +8,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions, without_models};
+use crate::common::{HASHED, SMALL_EXPERIMENT, folder_with, search, stderr, stdout, three_questions, without_models};
+use crate::crash::{Draw, number};
 use pericope_testkit::qdrant::{Call, Fault, PointData, Server};
 use serde_json::Value;
-
-const HASHED: [&str; 4] = ["--embedder", "hashed", "--tokenizer", "words"];
-
-fn folder_with(pages: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in pages {
-        let path = folder.path().join("docs").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 /// A few pages of several chunks each, and a file of several documents.
 fn tree() -> tempfile::TempDir {
@@ -50,12 +39,6 @@ fn command(folder: &Path, url: &str, extra: &[&str]) -> Output {
 /// `pericope index docs --into URL` with vectors; what it reports.
 fn index(folder: &Path, url: &str, extra: &[&str]) -> Value {
     let output = command(folder, url, &[&HASHED, extra].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
-
-fn search(folder: &Path, place: &str, query: &str, extra: &[&str]) -> Value {
-    let output = without_models(folder).args(["search", query, "--in", place, "--json"]).args(extra).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     serde_json::from_str(&stdout(&output)).unwrap()
 }
@@ -400,37 +383,22 @@ fn a_server_that_is_down_ends_the_run_and_the_next_one_finishes() {
     assert_clean(&server, folder, "after a half replacement");
 }
 
-/// Pseudo-random numbers (xorshift).
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-
-    fn page(&mut self) -> String {
-        let mut sentence = || (0..8).map(|_| format!("w{} ", self.below(400))).collect::<String>();
-        let sentences: Vec<String> = (0..12).map(|_| format!("S{}.", sentence().trim())).collect();
-        format!("# Page\n\n{}\n", sentences.join(" "))
-    }
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |value| value.parse().expect("a number"))
+/// A page of a dozen sentences.
+fn page(draw: &mut Draw) -> String {
+    let mut sentence = || (0..8).map(|_| format!("w{} ", draw.below(400))).collect::<String>();
+    let sentences: Vec<String> = (0..12).map(|_| format!("S{}.", sentence().trim())).collect();
+    format!("# Page\n\n{}\n", sentences.join(" "))
 }
 
 #[test]
 fn killed_at_any_moment_it_ends_as_built_at_once() {
     let (kills, seed) = (number("PERICOPE_CRASH_KILLS", 6), number("PERICOPE_CRASH_SEED", 7));
-    let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut draw = Draw::new(seed);
     let (root, server) = (tempfile::tempdir().unwrap(), Server::start().unwrap());
     let folder = root.path();
     fs::create_dir(folder.join("docs")).unwrap();
     for i in 0..40 {
-        fs::write(folder.join(format!("docs/page-{i:02}.md")), draw.page()).unwrap();
+        fs::write(folder.join(format!("docs/page-{i:02}.md")), page(&mut draw)).unwrap();
     }
     let url = format!("{}&batch_points=8&in_flight=2", server.url("docs"));
     let extra = ["--prune", "--commit-mb", "0.005"];
@@ -441,10 +409,10 @@ fn killed_at_any_moment_it_ends_as_built_at_once() {
     while killed < kills {
         for _ in 0..1 + draw.below(3) {
             for _ in 0..draw.below(20) {
-                let page = folder.join(format!("docs/page-{:02}.md", draw.below(50)));
+                let path = folder.join(format!("docs/page-{:02}.md", draw.below(50)));
                 match draw.below(4) {
-                    0 if page.exists() => fs::remove_file(page).unwrap(),
-                    _ => fs::write(page, draw.page()).unwrap(),
+                    0 if path.exists() => fs::remove_file(path).unwrap(),
+                    _ => fs::write(path, page(&mut draw)).unwrap(),
                 }
             }
             let mut command = Command::new(env!("CARGO_BIN_EXE_pericope"));

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use pericope_testkit::llm::{Act, Server as Rerankers};
 use serde_json::Value;
 
-use crate::common::{root, stderr, stdout, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, root, stderr, stdout, without_models};
 
 /// A server that a test started; it ends with the test.
 struct Serving {

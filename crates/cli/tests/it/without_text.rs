@@ -6,8 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::{stderr, stdout, without_models};
-use crate::follow::folder_with;
+use crate::common::{folder_with, stderr, stdout, without_models};
 
 const FRONT_MATTER: &str = "---\ntitle: Pumps\ndraft: false\n---\n";
 

@@ -1,4 +1,4 @@
-//! Whether a judge's scores are those that people would give: agreement, correlation, and what it leans to.
+//! Whether a judge's scores are those that people would give: agreement, correlation, and bias.
 //!
 //! ```
 //! use pericope_eval::calibrate::{Label, calibrate};
@@ -19,9 +19,9 @@
 //! assert!((found.bias.value - 1.0 / 3.0).abs() < 1e-12);
 //! ```
 
+mod bias;
 mod kappa;
 mod labels;
-mod lean;
 mod resample;
 
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ use crate::record::{JudgeIdentity, PairwiseRow};
 use crate::stats::{pearson, spearman};
 use resample::Clusters;
 
+pub use bias::{BiasTrend, Group};
 pub use kappa::{KappaWeights, weighted_kappa};
 pub use labels::{CalibrateError, Labelled, read};
-pub use lean::{Group, Lean};
 
 /// An answer that a person and a judge scored.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,10 +95,10 @@ pub struct Calibration {
     pub bias: Figure,
     /// How that depends on the length of the answer, in steps of 100 words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by_length: Option<Lean>,
+    pub by_length: Option<BiasTrend>,
     /// How it depends on the answer's position.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by_position: Option<Lean>,
+    pub by_position: Option<BiasTrend>,
     /// What the run's comparisons pair by pair say of position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairwise: Vec<PairwiseRow>,
@@ -145,8 +145,8 @@ pub fn calibrate(labels: &[Label], seed: u64) -> Calibration {
         same: figure(&share(|human, judge| human.round() == judge.round())),
         within_one: figure(&share(|human, judge| (human - judge).abs() <= 1.0 + 1e-9)),
         bias: Figure::of(&clusters, &all, seed, |places| mean(&at(&differences, places))),
-        by_length: Lean::by_length(labels, &names, seed),
-        by_position: Lean::by_position(labels, &names, seed),
+        by_length: BiasTrend::by_length(labels, &names, seed),
+        by_position: BiasTrend::by_position(labels, &names, seed),
         pairwise: Vec::new(),
     }
 }

@@ -23,6 +23,7 @@ use pericope_segment::llm::LLM;
 use pericope_segment::registry::SegmenterEntry;
 use pericope_segment::spec::Spec;
 use pericope_store::{CONTEXT_TOKENS, Expand, HEADING_TOKENS};
+use pericope_util::one_line;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
@@ -33,7 +34,7 @@ pub use kind::{ExperimentFile, ExperimentKind};
 pub use load::{Configuration, expanded_path};
 pub use model_file::ModelFile;
 pub use nightly::{Baseline, LEAST_NIGHTS, Notify, Settings, WebhookBody};
-pub(crate) use overrides::{one_line, set_value};
+pub(crate) use overrides::set_value;
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
 pub use redact::{redact, without_login};
 pub use retrieval::{BudgetRule, ContextKind, Reranking, Retrieval};

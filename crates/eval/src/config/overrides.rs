@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pericope_util::one_line;
 use serde::de::DeserializeOwned;
 
 use super::ConfigError;
@@ -18,10 +19,6 @@ pub(super) fn located(error: &toml::de::Error, text: &str) -> String {
         }
         None => message,
     }
-}
-
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// An experiment of any kind from TOML, with `overrides` applied; `path` is used in messages only.

@@ -1,66 +1,22 @@
 //! What asking models will come to, said before anything is paid.
 
 use pericope_llm::{LlmConfig, LlmContextWriter, RerankForm};
-use pericope_segment::Limits;
 use pericope_segment::llm::{DEFAULT_TOKENS, LanguageModel};
-use pericope_segment::registry::is_finished;
 use pericope_segment::spec::Spec;
 use pericope_store::Expand;
 use serde::Serialize;
 
 use super::estimate_vectors::embedders;
 use super::judge_checks::ASKED_TRIED;
+use super::model_estimate::{BYTES_PER_TOKEN, ModelEstimate, UNLIMITED_CHUNK, chunk, limit};
 use super::{Corpus, Observer};
 use crate::asking::segmenter_config;
 use crate::cell::Cutoff;
 use crate::config::{ChunkerConfig, Experiment, GeneratorKind, shown_reranker};
 use crate::data::QuestionSet;
 
-/// Tokens that a chunk without a limit is counted with, where documents are as long; it may be longer.
-pub const UNLIMITED_CHUNK: usize = 512;
-/// Bytes a token, for texts that nothing has counted.
-pub const LETTERS: usize = 4;
 /// Tokens of the instructions and the marks around a question or an answer.
 const AROUND: usize = 450;
-
-/// Requests to one model, in round numbers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct ModelEstimate {
-    /// `generator`, `judge`, `segmenter`, `context`, `embedder` or `reranker`.
-    pub role: &'static str,
-    /// The model as the configuration names it.
-    pub model: String,
-    /// Requests at most; for `segmenter` and `context` as many as are likely: as if each group was cut in its middle, and chunks were
-    /// half as long as they may be.
-    pub calls: usize,
-    /// Tokens of their prompts or texts, estimated.
-    pub prompt_tokens: usize,
-    /// Tokens of the answers at most; 0 for an embedder and a reranker.
-    pub completion_tokens: usize,
-    /// The price at most, where the configuration names prices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub price: Option<f64>,
-    /// Seconds that `tokens_per_minute` makes of it at least.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds_at_least: Option<f64>,
-}
-
-impl ModelEstimate {
-    /// Returns the estimate of so many calls of a configured model, with the tokens of all prompts and of all answers.
-    #[must_use]
-    pub fn of(role: &'static str, config: &LlmConfig, calls: usize, (prompt, completion): (usize, usize)) -> Self {
-        let seconds = |rate: u64| 60.0 * (prompt as f64 + completion as f64) / rate as f64;
-        Self {
-            role,
-            model: config.model.clone(),
-            calls,
-            prompt_tokens: prompt,
-            completion_tokens: completion,
-            price: config.price.map(|price| price.of(prompt as u64, completion as u64)),
-            seconds_at_least: config.tokens_per_minute.map(seconds),
-        }
-    }
-}
 
 /// What a run may ask of models that cost something. What a cache holds already is not asked again, and is not taken off.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -100,8 +56,8 @@ impl Estimate {
 #[must_use]
 pub fn estimate(experiment: &Experiment, set: &QuestionSet) -> Estimate {
     let texts: Vec<(usize, usize)> =
-        set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
-    let corpus: Vec<usize> = set.documents.iter().map(|document| document.source.len() / LETTERS).collect();
+        set.questions.iter().map(|q| (q.text.len() / BYTES_PER_TOKEN, q.answer.len() / BYTES_PER_TOKEN)).collect();
+    let corpus: Vec<usize> = set.documents.iter().map(|document| document.source.len() / BYTES_PER_TOKEN).collect();
     let mut found = of(experiment, &texts, &corpus);
     let generator = found.models.iter().find(|model| model.role == "generator");
     let embedders = embedders(experiment, &set.questions, &set.documents, generator);
@@ -111,9 +67,14 @@ pub fn estimate(experiment: &Experiment, set: &QuestionSet) -> Estimate {
 
 /// Says what the run may come to, if it asks models.
 pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, observer: &dyn Observer) {
-    let texts: Vec<(usize, usize)> =
-        corpus.set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
-    let documents: Vec<usize> = corpus.documents.iter().map(|document| document.source.len() / LETTERS).collect();
+    let texts: Vec<(usize, usize)> = corpus
+        .set
+        .questions
+        .iter()
+        .map(|q| (q.text.len() / BYTES_PER_TOKEN, q.answer.len() / BYTES_PER_TOKEN))
+        .collect();
+    let documents: Vec<usize> =
+        corpus.documents.iter().map(|document| document.source.len() / BYTES_PER_TOKEN).collect();
     let found = of(experiment, &texts, &documents);
     let calls = found.calls();
     if calls == 0 {
@@ -291,7 +252,7 @@ pub fn estimate_contexts(
 ) -> Option<ModelEstimate> {
     let mut sum = Sum::new(config);
     for (document, chunks, chunk) in documents {
-        let shown = document.min(LlmContextWriter::DOCUMENT_BYTES / LETTERS);
+        let shown = document.min(LlmContextWriter::DOCUMENT_BYTES / BYTES_PER_TOKEN);
         sum.add(chunks, AROUND + shown + chunk.min(document));
     }
     sum.done("context")
@@ -331,28 +292,6 @@ fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut
             experiment.retrieval.modes.iter().for_each(|_| f(experiment.generator(retriever.generator), context));
         }
     }
-}
-
-/// Tokens of a chunker's chunks at most, as far as can be told without cutting.
-pub(super) fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> usize {
-    let number = |key: &str| chunker.spec.get(key).and_then(|text| text.parse::<usize>().ok());
-    // A word has some 1.4 tokens.
-    let own = number("tokens").or(number("words").map(|words| words.saturating_mul(7) / 5));
-    let longest = corpus.iter().copied().max().unwrap_or(UNLIMITED_CHUNK);
-    let limit = match limit(experiment, chunker) {
-        Some(0) => UNLIMITED_CHUNK,
-        Some(limit) => limit,
-        None => experiment.known_limits().max_tokens.unwrap_or(Limits::LONGEST),
-    };
-    own.unwrap_or(limit).min(longest).max(1)
-}
-
-/// The limit in tokens that the configuration gives a chunker's chunks; 0 for none.
-fn limit(experiment: &Experiment, chunker: &ChunkerConfig) -> Option<usize> {
-    let own = chunker.spec.get("max_tokens").and_then(|text| text.parse::<usize>().ok());
-    // Chunks that others made are cut further only where their spec says so.
-    let finished = is_finished(&chunker.spec.name).then_some(0);
-    own.or(finished).or(experiment.max_tokens)
 }
 
 /// Who may give a model longer chunks than it is counted with: at a number of chunks, without a size or a limit.

@@ -5,7 +5,7 @@ use pericope_llm::OpenAiEmbeddings;
 use pericope_segment::spec::Spec;
 use pericope_store::{CONTEXT_TOKENS, Expand, HEADING_TOKENS};
 
-use super::estimate::{LETTERS, ModelEstimate, UNLIMITED_CHUNK, chunk};
+use super::model_estimate::{BYTES_PER_TOKEN, ModelEstimate, UNLIMITED_CHUNK, chunk};
 use crate::config::{ChunkerConfig, Experiment, GeneratorKind};
 use crate::data::Question;
 
@@ -192,7 +192,7 @@ fn stored(experiment: &Experiment, questions: &[Question], sizes: &[TextSize]) -
         tokens = tokens
             .saturating_add(adds(experiment.prefixes_headings(chunker), HEADING_TOKENS))
             .saturating_add(adds(experiment.adds_context(chunker), CONTEXT_TOKENS));
-        let lists = 1 + chunks / STORED.0 + tokens.saturating_mul(LETTERS) / STORED.1;
+        let lists = 1 + chunks / STORED.0 + tokens.saturating_mul(BYTES_PER_TOKEN) / STORED.1;
         sum.add(Load::of(lists, chunks, tokens));
     }
     sum
@@ -225,7 +225,7 @@ fn read(experiment: &Experiment, questions: &[Question], documents: &[Document],
         for budget in cutoffs.iter().filter_map(|cutoff| cutoff.tokens()) {
             let cuts = questions.len().saturating_mul(modes);
             texts = texts.saturating_add(cuts);
-            all = all.saturating_add(cuts.saturating_mul(longest.min(budget.saturating_mul(LETTERS))));
+            all = all.saturating_add(cuts.saturating_mul(longest.min(budget.saturating_mul(BYTES_PER_TOKEN))));
         }
         sum.add(Load::of(lists(modes, texts), texts, all));
     }
@@ -288,7 +288,7 @@ fn under(document: &Document, span: Span) -> usize {
 }
 
 fn tokens(letters: usize) -> usize {
-    letters.div_ceil(LETTERS)
+    letters.div_ceil(BYTES_PER_TOKEN)
 }
 
 #[cfg(test)]

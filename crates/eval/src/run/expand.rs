@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pericope_api::{Chunk, Document, TokenCounter};
 use pericope_store::Expand;
-use pericope_store::expand::{Found, Part, Run, company, runs, worths};
+use pericope_store::expand::{Found, Part, Run, evidence_depth, rank_weights, runs};
 
 use super::cut::Cut;
 use super::found::{self, Hit};
@@ -29,15 +29,15 @@ impl Expanding<'_> {
         }
         let k = cutoffs.iter().filter_map(|cutoff| cutoff.k()).max().unwrap_or(0);
         let budget = cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
-        let worths: Vec<Option<f64>> = worths(company(k)).take(hits.len()).collect();
+        let weights: Vec<Option<f64>> = rank_weights(evidence_depth(k)).take(hits.len()).collect();
         let mut of_document: HashMap<usize, Vec<Run>> = HashMap::new();
         let (mut expanded, mut tokens) = (Vec::new(), 0);
         for (rank, hit) in hits.iter().enumerate() {
             let runs = of_document.entry(hit.document).or_insert_with(|| {
                 let here =
-                    hits.iter().zip(&worths).enumerate().filter(|(_, (other, _))| other.document == hit.document);
+                    hits.iter().zip(&weights).enumerate().filter(|(_, (other, _))| other.document == hit.document);
                 let found: Vec<Found> =
-                    here.map(|(rank, (other, &worth))| Found { rank, part: other.ordinal, worth }).collect();
+                    here.map(|(rank, (other, &weight))| Found { rank, part: other.ordinal, weight }).collect();
                 let chunks = self.cut.chunks.get(hit.document).map_or(&[][..], Vec::as_slice);
                 runs(&chunks.iter().map(part).collect::<Vec<_>>(), &found, expansion)
             });

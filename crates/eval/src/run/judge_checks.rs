@@ -1,11 +1,11 @@
 //! Before a run: the judge must know the gold answer from an unrelated one, or its scores mean nothing.
 
 use pericope_api::Span;
+use pericope_util::one_line;
 
 use super::score::Scorer;
 use super::{Corpus, RunError};
 use crate::answer::{Context, Extractive, Generated, Judge, JudgeRequest, Missing};
-use crate::config::one_line;
 use crate::data::Question;
 
 /// Questions that are tried.

@@ -23,6 +23,7 @@ mod found;
 mod gathered;
 mod judge_checks;
 mod lines;
+mod model_estimate;
 mod pairwise;
 mod rerank;
 mod resume;
@@ -44,11 +45,10 @@ pub use classify::{ClassifySetup, classify};
 pub(crate) use corpus::Corpus;
 pub use corpus::load;
 pub use error::RunError;
-pub use estimate::{
-    Estimate, LETTERS, ModelEstimate, UNLIMITED_CHUNK, estimate, estimate_contexts, estimate_segmenter, rerank_requests,
-};
+pub use estimate::{Estimate, estimate, estimate_contexts, estimate_segmenter, rerank_requests};
 pub use estimate_vectors::{TextSize, estimate_embedder, estimate_segment_embedders, segments_by_endpoint};
 pub use folder::RunFolder;
+pub use model_estimate::{BYTES_PER_TOKEN, ModelEstimate, UNLIMITED_CHUNK};
 pub(crate) use resume::normalised_config;
 pub use setup::{Observer, Setup};
 pub use sink::ItemSink;

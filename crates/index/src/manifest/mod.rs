@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
+use pericope_util::one_line;
 use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use uuid::Uuid;
@@ -143,7 +144,7 @@ impl Manifest {
             }))
         };
         let damaged = |reason: &str| {
-            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            let reason = one_line(reason);
             Ok(Some(IndexError::Database { path: path.to_owned(), reason }))
         };
         match check() {

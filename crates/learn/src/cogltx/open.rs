@@ -1,4 +1,3 @@
-use std::path::Path;
 use std::sync::Arc;
 
 use pericope_encode::ModelError;
@@ -7,24 +6,12 @@ use super::checkpoint::{CHECKPOINT, Checkpoint};
 use super::judge::Judge;
 use crate::model_cache::ModelCache;
 
-/// The name of the checkpoint that comes with this crate.
-pub(super) const SHIPPED: &str = "shipped";
-
 /// The shipped checkpoint, a file, or `judge.safetensors` in a folder.
 ///
 /// # Errors
 /// [`ModelError`], naming the file, or the command that makes it.
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
-    let path = Path::new(name);
-    match name {
-        SHIPPED => shipped(),
-        _ if path.is_dir() => read(&path.join(CHECKPOINT)),
-        _ => read(path),
-    }
-}
-
-fn read(path: &Path) -> Result<Checkpoint, ModelError> {
-    Checkpoint::read(path).map_err(|error| match error {
+    Checkpoint::named(name, CHECKPOINT, shipped).map_err(|error| match error {
         ModelError::Io { path, source } if source.kind() == std::io::ErrorKind::NotFound => ModelError::External(
             format!("{} is not there: name the file or the --out folder of `pericope train judge`", path.display()),
         ),

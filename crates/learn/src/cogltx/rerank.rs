@@ -6,9 +6,10 @@ use pericope_encode::rerankers::{RerankerArgs, RerankerEntry, RerankerSpec, Rera
 use pericope_segment::registry::SettingKey;
 
 use super::judge::Judge;
-use super::open::{SHIPPED, loaded};
+use super::open::loaded;
 use super::sequence::{Sequence, query_room, sequence};
 use super::texts::Texts;
+use crate::checkpoint::SHIPPED;
 use crate::probability::probability;
 
 /// The least probability whose log-odds are told from those of 0.

@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::{
@@ -17,6 +16,7 @@ use super::model::HierCrf;
 use super::reading::{Reading, TopicLabel};
 use super::shipped::shipped;
 use super::tree::{Node, Tree};
+use crate::checkpoint::SHIPPED;
 use crate::model_cache::ModelCache;
 use crate::rows::ROWS;
 use crate::sentence_vectors::{SentenceReader, Wanted};
@@ -27,7 +27,7 @@ pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
     keys: &[
         SettingKey {
             name: "model",
-            default: "shipped",
+            default: SHIPPED,
             doc: "`shipped`, or a checkpoint: a file or folder of `pericope train hiercrf`",
         },
         SettingKey {
@@ -81,20 +81,12 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     Ok(BuiltSegmenter::new(built.with(cut)))
 }
 
-/// The name of the checkpoint that comes with this crate.
-const SHIPPED: &str = "shipped";
-
 /// The shipped checkpoint, a file, or `hiercrf.safetensors` in a folder.
 ///
 /// # Errors
 /// [`ModelError`], naming the file.
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
-    let path = Path::new(name);
-    match name {
-        SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
-        _ => Checkpoint::read(path),
-    }
+    Checkpoint::named(name, CHECKPOINT, shipped)
 }
 
 /// By checksum: a file that changed is another model.

@@ -12,6 +12,7 @@ use super::checkpoint::{CHECKPOINT, Checkpoint};
 use super::limit::{Row, keep};
 use super::model::Nsp;
 use super::threshold::{THRESHOLD, Threshold};
+use crate::checkpoint::SHIPPED;
 use crate::model_cache::ModelCache;
 use crate::probability::probability;
 use pericope_encode::ModelError;
@@ -23,7 +24,7 @@ pub const NSP: SegmenterEntry = SegmenterEntry {
     keys: &[
         SettingKey {
             name: "model",
-            default: "shipped",
+            default: SHIPPED,
             doc: "`shipped`, a BERT's folder with cls.seq_relationship, or a file or folder of `pericope train nsp`",
         },
         SettingKey {
@@ -89,9 +90,6 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
     let built = BuiltSegmenter::new(NspSegmenter::new(model, threshold, limit));
     Ok(if next { built.with_overlap(Overlap::Next { limit }) } else { built })
 }
-
-/// The name of the checkpoint that comes with this crate.
-const SHIPPED: &str = "shipped";
 
 fn open(name: &str) -> Result<Nsp, String> {
     let device = pericope_encode::best_device();

@@ -1,4 +1,3 @@
-use std::path::Path;
 use std::sync::Arc;
 
 use pericope_encode::{Device, ModelError};
@@ -12,6 +11,7 @@ use super::encoder::OwnEncoder;
 use super::model::Topic;
 use super::segmenter::TopicSegmenter;
 use super::shipped::shipped;
+use crate::checkpoint::SHIPPED;
 use crate::model_cache::ModelCache;
 use crate::weswin;
 
@@ -21,7 +21,7 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
     keys: &[
         SettingKey {
             name: "model",
-            default: "shipped",
+            default: SHIPPED,
             doc: "`shipped`, or a checkpoint: a file or folder of `pericope train topic`",
         },
         SettingKey {
@@ -37,7 +37,7 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
         SettingKey { name: "speed", default: "fast", doc: "fast: one reading of the text; best: WeSWin reads it too" },
         SettingKey {
             name: "weswin",
-            default: "shipped",
+            default: SHIPPED,
             doc: "the WeSWin that reads with speed=best: `shipped`, or a file or folder of `pericope train weswin`",
         },
         SettingKey {
@@ -161,20 +161,12 @@ fn amount(args: &SpecArgs<'_>) -> Result<Amount, SpecError> {
     }
 }
 
-/// The name of the checkpoint that comes with this crate.
-const SHIPPED: &str = "shipped";
-
 /// The shipped checkpoint, a file, or `topic.safetensors` in a folder.
 ///
 /// # Errors
 /// [`ModelError`], naming the file.
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
-    let path = Path::new(name);
-    match name {
-        SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
-        _ => Checkpoint::read(path),
-    }
+    Checkpoint::named(name, CHECKPOINT, shipped)
 }
 
 /// By checksum: a file that changed is another model.

@@ -6,7 +6,8 @@ use pericope_read::{SentenceSplitter, default_splitter};
 use pericope_segment::registry::SettingKey;
 
 use super::model::WeSWin;
-use super::segmenter::{SHIPPED, loaded};
+use super::segmenter::loaded;
+use crate::checkpoint::SHIPPED;
 use crate::sentences::Sentences;
 
 pub(crate) const RERANKER: RerankerEntry = RerankerEntry {

@@ -12,6 +12,7 @@ use super::model::WeSWin;
 use super::plan::Plan;
 use super::shipped::shipped;
 use super::weighting::Weighting;
+use crate::checkpoint::SHIPPED;
 use crate::model_cache::ModelCache;
 use crate::sentences::Sentences;
 use pericope_encode::ModelError;
@@ -22,7 +23,7 @@ pub(crate) const WESWIN: SegmenterEntry = SegmenterEntry {
     keys: &[
         SettingKey {
             name: "model",
-            default: "shipped",
+            default: SHIPPED,
             doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`",
         },
         SettingKey {
@@ -64,20 +65,12 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
     segmenter.map(BuiltSegmenter::new).map_err(|reason| args.unavailable(reason))
 }
 
-/// The name of the checkpoint that comes with this crate.
-pub(super) const SHIPPED: &str = "shipped";
-
 /// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
 ///
 /// # Errors
 /// [`ModelError`], naming the file.
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
-    let path = Path::new(name);
-    match name {
-        SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
-        _ => Checkpoint::read(path),
-    }
+    Checkpoint::named(name, CHECKPOINT, shipped)
 }
 
 /// By checksum: a file that changed is another model.

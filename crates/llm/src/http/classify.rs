@@ -3,9 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use pericope_net::ureq::http::HeaderMap;
+use pericope_util::short_line;
 use serde_json::Value;
-
-use crate::error::short;
 
 /// A response whose status is no success.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,14 +102,14 @@ impl ApiError {
             .or_else(|| error.as_str().map(str::to_owned))
             .or_else(|| whole.get("detail").and_then(text))
             .unwrap_or_else(|| without_tags(&clean(body)));
-        let message = short(&clean(&message), 600);
+        let message = short_line(&clean(&message), 600);
         let named = |code: &String| code.parse::<i64>().is_err();
         let code = field("code").filter(named).or_else(|| field("type")).unwrap_or_default();
         Self {
             status,
             message: if message.is_empty() { "no reason given".to_owned() } else { message },
-            code: short(&clean(&code), 100).to_lowercase(),
-            param: short(&clean(&field("param").unwrap_or_default()), 100),
+            code: short_line(&clean(&code), 100).to_lowercase(),
+            param: short_line(&clean(&field("param").unwrap_or_default()), 100),
         }
     }
 

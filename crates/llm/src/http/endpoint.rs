@@ -3,6 +3,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use pericope_net::ureq::{Agent, http::HeaderMap};
+use pericope_util::short_line;
 use serde_json::Value;
 use url::Url;
 
@@ -14,7 +15,7 @@ use super::rate_limiter::RateLimiter;
 use super::usage::{plausible, told_in_part};
 use crate::account::{Account, Attempt};
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::notices::tell;
 use crate::request::Usage;
 use crate::secret::Scrubber;
@@ -200,7 +201,7 @@ impl Endpoint {
         let status = response.status();
         let after = retry_after(response.headers(), SystemTime::now());
         let id = ["x-request-id", "request-id"].iter().find_map(|name| response.headers().get(*name));
-        let id = id.and_then(|id| id.to_str().ok()).map(|id| short(&self.scrub(id), 200));
+        let id = id.and_then(|id| id.to_str().ok()).map(|id| short_line(&self.scrub(id), 200));
         let clean = |text: &str| self.scrub(text);
         if !status.is_success() {
             // The status says enough: what is missing of its explanation is no reason to ask again.
@@ -217,7 +218,7 @@ impl Endpoint {
             }
         }
         let body: Value = serde_json::from_str(&received.text).map_err(|e| {
-            let message = format!("the answer is no JSON ({e}): {}", short(&self.scrub(&received.text), 200));
+            let message = format!("the answer is no JSON ({e}): {}", short_line(&self.scrub(&received.text), 200));
             Failure::answered(Tried::Broken(message), told_in_part(&received.text))
         })?;
         // Some gateways send a success that holds an error.

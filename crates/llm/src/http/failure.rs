@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use pericope_net::ureq::{Error, Timeout};
+use pericope_util::short_line;
 use serde_json::Value;
 
 use super::classify::ApiError;
-use crate::error::short;
 
 /// A try that failed.
 pub(super) struct Failure {
@@ -77,6 +77,6 @@ pub(super) fn reason(error: &Error) -> String {
         Error::Timeout(what) => format!("timed out ({what})"),
         Error::BadUri(_) => "the address cannot be used".to_owned(),
         Error::ConnectionFailed | Error::HostNotFound => format!("cannot connect: {error}"),
-        other => short(&other.to_string(), 300),
+        other => short_line(&other.to_string(), 300),
     }
 }

@@ -1,51 +1,34 @@
+use pericope_util::short_line;
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
-use super::common::{Dialect, identity, send, tokens};
-use super::provider::Provider;
-use crate::account::Account;
+use super::http_provider::Dialect;
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Role, Usage};
-use crate::tokens::Tokens;
-
-const API: Api = Api {
-    base: "https://api.anthropic.com/v1",
-    path: "/messages",
-    key_env: "ANTHROPIC_API_KEY",
-    key_header: Some("x-api-key"),
-    headers: &[("anthropic-version", "2023-06-01")],
-};
 
 /// Anthropic's messages API.
 ///
 /// An answer's shape is asked for as the input of a tool that the model must use, or in words where tools are refused.
 /// The API takes no seed: votes differ as far as its sampling does.
-pub(super) struct Anthropic {
-    endpoint: Option<Endpoint>,
-    identity: Value,
-    model: String,
-    capabilities: Capabilities,
-    tokens: Tokens,
-}
+pub(super) struct Anthropic;
 
-impl Anthropic {
-    /// Opens the endpoint of a configuration.
-    ///
-    /// # Errors
-    /// [`LlmError::Config`] and [`LlmError::NoKey`].
-    pub(super) fn new(config: &LlmConfig, offline: bool) -> Result<Self, LlmError> {
-        Ok(Self {
-            endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
-            identity: identity("anthropic", config, &API)?,
-            model: config.model.clone(),
-            capabilities: Capabilities::new(&[ResponseFormat::Schema, ResponseFormat::Words], false),
-            tokens: tokens(config)?,
-        })
+impl Dialect for Anthropic {
+    const NAME: &'static str = "anthropic";
+    const API: Api = Api {
+        base: "https://api.anthropic.com/v1",
+        path: "/messages",
+        key_env: "ANTHROPIC_API_KEY",
+        key_header: Some("x-api-key"),
+        headers: &[("anthropic-version", "2023-06-01")],
+    };
+
+    fn capabilities(_: &LlmConfig) -> Capabilities {
+        Capabilities::new(&[ResponseFormat::Schema, ResponseFormat::Words], false)
     }
 
-    fn body(&self, request: &Request, parameters: Parameters) -> Value {
+    fn body(model: &str, request: &Request, parameters: Parameters) -> Value {
         let mut turns: Vec<(Role, String)> = Vec::new();
         let mut system = String::new();
         for message in &request.messages {
@@ -61,7 +44,7 @@ impl Anthropic {
                 (role, _) => turns.push((role, message.content.clone())),
             }
         }
-        let mut body = json!({"model": self.model, "max_tokens": request.max_tokens});
+        let mut body = json!({"model": model, "max_tokens": request.max_tokens});
         if parameters.temperature {
             // The API's scale ends at 1.
             body["temperature"] = json!(request.temperature.min(1.0));
@@ -89,9 +72,25 @@ impl Anthropic {
         body
     }
 
+    fn told(body: &Value) -> Option<Usage> {
+        let count = |name: &str| body.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
+        // Tokens that went into or came from the server's cache are counted beside the others.
+        let cached = count("cache_read_input_tokens").unwrap_or(0);
+        let written = count("cache_creation_input_tokens").unwrap_or(0);
+        let prompt = count("input_tokens")?.saturating_add(cached).saturating_add(written);
+        Some(Usage { prompt, cached, completion: count("output_tokens")?, estimated: false })
+    }
+
+    // What a tool was given is an answer with a schema.
+    fn text(body: &Value) -> Option<String> {
+        let blocks = body.get("content").and_then(Value::as_array)?;
+        let used = blocks.iter().find_map(|block| block.get("input")).map(Value::to_string);
+        Some(used.unwrap_or_else(|| blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect()))
+    }
+
     fn reply(received: Received, endpoint: &Endpoint, parameters: Value) -> Result<Reply, LlmError> {
         let body = &received.body;
-        let content = content(body).ok_or_else(|| LlmError::Rejected {
+        let content = Self::text(body).ok_or_else(|| LlmError::Rejected {
             status: 200,
             message: "the answer has no content: is this Anthropic's messages API?".into(),
         })?;
@@ -101,7 +100,7 @@ impl Anthropic {
             Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Stop,
             Some("max_tokens") => Finish::Length,
             Some("refusal") => Finish::Refusal,
-            Some(other) => Finish::Other(short(other, 100)),
+            Some(other) => Finish::Other(short_line(other, 100)),
         };
         let field = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
         Ok(Reply {
@@ -118,59 +117,4 @@ impl Anthropic {
             parameters,
         })
     }
-}
-
-impl Provider for Anthropic {
-    fn name(&self) -> &str {
-        "anthropic"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn identity(&self) -> Value {
-        self.identity.clone()
-    }
-
-    fn complete(&self, request: &Request, account: &Account<'_>) -> Result<Reply, LlmError> {
-        let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
-        let dialect = Dialect { body: &|parameters| self.body(request, parameters), told: &told, text: &content };
-        let (received, parameters) = send(endpoint, &self.capabilities, &self.tokens, request, account, &dialect)?;
-        Self::reply(received, endpoint, parameters)
-    }
-
-    fn parameters(&self, shaped: bool) -> Value {
-        self.capabilities.parameters().key(shaped)
-    }
-
-    fn learned(&self) -> Value {
-        json!(self.capabilities.parameters())
-    }
-
-    fn recall(&self, learned: &Value) {
-        self.capabilities.recall(learned);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let odd = self.endpoint.as_ref().and_then(Endpoint::note);
-        self.capabilities.notes().into_iter().chain(odd).collect()
-    }
-}
-
-/// Reads `usage`.
-fn told(body: &Value) -> Option<Usage> {
-    let count = |name: &str| body.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
-    // Tokens that went into or came from the server's cache are counted beside the others.
-    let cached = count("cache_read_input_tokens").unwrap_or(0);
-    let written = count("cache_creation_input_tokens").unwrap_or(0);
-    let prompt = count("input_tokens")?.saturating_add(cached).saturating_add(written);
-    Some(Usage { prompt, cached, completion: count("output_tokens")?, estimated: false })
-}
-
-/// Returns the input of the tool that was used, or the text. `None` where it has no content.
-fn content(body: &Value) -> Option<String> {
-    let blocks = body.get("content").and_then(Value::as_array)?;
-    let used = blocks.iter().find_map(|block| block.get("input")).map(Value::to_string);
-    Some(used.unwrap_or_else(|| blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect()))
 }

@@ -1,6 +1,7 @@
 use super::anthropic::Anthropic;
 #[cfg(feature = "candle")]
 use super::gguf::Gguf;
+use super::http_provider::HttpProvider;
 use super::openai::OpenAi;
 use super::provider::Provider;
 use crate::config::{LlmConfig, ProviderKind};
@@ -13,8 +14,8 @@ use crate::error::LlmError;
 pub fn build(config: &LlmConfig, offline: bool) -> Result<Box<dyn Provider>, LlmError> {
     config.check().map_err(LlmError::Config)?;
     match config.provider {
-        ProviderKind::OpenAi => Ok(Box::new(OpenAi::new(config, offline)?)),
-        ProviderKind::Anthropic => Ok(Box::new(Anthropic::new(config, offline)?)),
+        ProviderKind::OpenAi => Ok(Box::new(HttpProvider::<OpenAi>::new(config, offline)?)),
+        ProviderKind::Anthropic => Ok(Box::new(HttpProvider::<Anthropic>::new(config, offline)?)),
         #[cfg(feature = "candle")]
         ProviderKind::Candle => Ok(Box::new(Gguf::from_config(config)?)),
         #[cfg(not(feature = "candle"))]

@@ -6,6 +6,7 @@ mod capabilities;
 mod common;
 #[cfg(feature = "candle")]
 mod gguf;
+mod http_provider;
 mod openai;
 mod provider;
 

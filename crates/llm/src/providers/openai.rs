@@ -1,56 +1,40 @@
+use pericope_util::short_line;
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
-use super::common::{Dialect, identity, send, tokens};
-use super::provider::Provider;
-use crate::account::Account;
+use super::http_provider::Dialect;
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Usage};
-use crate::tokens::Tokens;
 
-const API: Api = Api {
-    base: "https://api.openai.com/v1",
-    path: "/chat/completions",
-    key_env: "OPENAI_API_KEY",
-    key_header: None,
-    headers: &[],
-};
 const FORMATS: &[ResponseFormat] = &[ResponseFormat::Schema, ResponseFormat::Object, ResponseFormat::Words];
 
 /// Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, llama.cpp, and many gateways.
 ///
 /// Such servers disagree on a few things, each of which is found out once and remembered: `response_format` with a schema, then with any JSON
 /// object, then in words alone; `max_tokens` or `max_completion_tokens`; models that take no temperature or no seed.
-pub(super) struct OpenAi {
-    endpoint: Option<Endpoint>,
-    identity: Value,
-    model: String,
-    capabilities: Capabilities,
-    tokens: Tokens,
-}
+pub(super) struct OpenAi;
 
-impl OpenAi {
-    /// Opens the endpoint of a configuration.
-    ///
-    /// # Errors
-    /// [`LlmError::Config`] and [`LlmError::NoKey`].
-    pub(super) fn new(config: &LlmConfig, offline: bool) -> Result<Self, LlmError> {
+impl Dialect for OpenAi {
+    const NAME: &'static str = "openai";
+    const API: Api = Api {
+        base: "https://api.openai.com/v1",
+        path: "/chat/completions",
+        key_env: "OPENAI_API_KEY",
+        key_header: None,
+        headers: &[],
+    };
+
+    fn capabilities(config: &LlmConfig) -> Capabilities {
         // OpenAI's newer models take the newer name alone, and the older ones take both; other servers know the older.
         let own = config.base_url.as_deref().is_none_or(|url| url.contains("//api.openai.com/"));
-        Ok(Self {
-            endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
-            identity: identity("openai", config, &API)?,
-            model: config.model.clone(),
-            capabilities: Capabilities::new(FORMATS, own),
-            tokens: tokens(config)?,
-        })
+        Capabilities::new(FORMATS, own)
     }
 
-    fn body(&self, request: &Request, parameters: Parameters) -> Value {
+    fn body(model: &str, request: &Request, parameters: Parameters) -> Value {
         let mut messages = json!(request.messages);
-        let mut body = json!({"model": self.model, "stream": false});
+        let mut body = json!({"model": model, "stream": false});
         let limit = if parameters.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(request.max_tokens);
         if parameters.temperature {
@@ -79,6 +63,25 @@ impl OpenAi {
         body
     }
 
+    fn told(body: &Value) -> Option<Usage> {
+        let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
+        Some(Usage {
+            prompt: count("/usage/prompt_tokens")?,
+            completion: count("/usage/completion_tokens")?,
+            cached: count("/usage/prompt_tokens_details/cached_tokens").unwrap_or(0),
+            estimated: false,
+        })
+    }
+
+    // The content is a string, or a list of parts.
+    fn text(body: &Value) -> Option<String> {
+        Some(match choice(body)?.pointer("/message/content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+            _ => String::new(),
+        })
+    }
+
     fn reply(received: Received, endpoint: &Endpoint, parameters: Value) -> Result<Reply, LlmError> {
         let body = &received.body;
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
@@ -92,11 +95,11 @@ impl OpenAi {
             Some("stop") | None => Finish::Stop,
             Some("length") => Finish::Length,
             Some("content_filter") => Finish::Refusal,
-            Some(other) => Finish::Other(short(other, 100)),
+            Some(other) => Finish::Other(short_line(other, 100)),
         };
         Ok(Reply {
             // A key in two parts is whole only now.
-            text: endpoint.scrub(&content(body).unwrap_or_default()),
+            text: endpoint.scrub(&Self::text(body).unwrap_or_default()),
             refusal,
             finish,
             usage: received.usage,
@@ -111,64 +114,6 @@ impl OpenAi {
     }
 }
 
-impl Provider for OpenAi {
-    fn name(&self) -> &str {
-        "openai"
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn identity(&self) -> Value {
-        self.identity.clone()
-    }
-
-    fn complete(&self, request: &Request, account: &Account<'_>) -> Result<Reply, LlmError> {
-        let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
-        let dialect = Dialect { body: &|parameters| self.body(request, parameters), told: &told, text: &content };
-        let (received, parameters) = send(endpoint, &self.capabilities, &self.tokens, request, account, &dialect)?;
-        Self::reply(received, endpoint, parameters)
-    }
-
-    fn parameters(&self, shaped: bool) -> Value {
-        self.capabilities.parameters().key(shaped)
-    }
-
-    fn learned(&self) -> Value {
-        json!(self.capabilities.parameters())
-    }
-
-    fn recall(&self, learned: &Value) {
-        self.capabilities.recall(learned);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let odd = self.endpoint.as_ref().and_then(Endpoint::note);
-        self.capabilities.notes().into_iter().chain(odd).collect()
-    }
-}
-
 fn choice(body: &Value) -> Option<&Value> {
     body.get("choices")?.get(0)
-}
-
-/// Reads `usage`.
-fn told(body: &Value) -> Option<Usage> {
-    let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
-    Some(Usage {
-        prompt: count("/usage/prompt_tokens")?,
-        completion: count("/usage/completion_tokens")?,
-        cached: count("/usage/prompt_tokens_details/cached_tokens").unwrap_or(0),
-        estimated: false,
-    })
-}
-
-/// Returns the text of an answer: a string, or the text parts of a list. `None` where it has no choices.
-fn content(body: &Value) -> Option<String> {
-    Some(match choice(body)?.pointer("/message/content") {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
-        _ => String::new(),
-    })
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pericope_util::one_line;
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -24,8 +25,7 @@ pub(super) fn file(db: &Connection, path: &Path) -> Result<(), HistoryError> {
     if found == "ok" {
         return Ok(());
     }
-    let problem = found.split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(HistoryError::Broken { path: path.to_owned(), problem })
+    Err(HistoryError::Broken { path: path.to_owned(), problem: one_line(&found) })
 }
 
 /// Refuses a file without a byte beside nights: SQLite would take it for a new history.

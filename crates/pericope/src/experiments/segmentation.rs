@@ -19,9 +19,9 @@ use pericope_segment::{Chunker, Limits};
 use super::segmenters;
 use crate::{Engine, EngineError, shares_encoder, tokenizer_for};
 
-/// A segmenter that is to be scored.
+/// A segmenter that is to be scored, by its spec.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contestant {
+pub struct SystemSpec {
     /// What tables call it.
     pub name: String,
     /// Its spec.
@@ -30,7 +30,7 @@ pub struct Contestant {
     pub known_counts: Vec<bool>,
 }
 
-impl Contestant {
+impl SystemSpec {
     /// Those of an experiment.
     #[must_use]
     pub fn all_of(experiment: &SegmentationExperiment) -> Vec<Self> {
@@ -118,14 +118,14 @@ impl Scored {
     }
 }
 
-/// Scores every contestant on every set.
+/// Scores every segmenter on every set.
 ///
 /// # Errors
 /// [`EngineError::Usage`] for a segmenter that cannot be made or cannot segment a document of two sentences, and
 /// [`EngineError::Runtime`] where an encoder fails. Documents that a segmenter fails on are named in its row.
 pub fn score(
     sets: &[Set],
-    contestants: &[Contestant],
+    specs: &[SystemSpec],
     scoring: Scoring,
     observer: &dyn Observer,
 ) -> Result<Scored, EngineError> {
@@ -133,11 +133,11 @@ pub fn score(
         sets.iter().flat_map(|set| &set.documents).for_each(|segmented| visit(&segmented.document));
     };
     // The segmentation itself is measured: no limit unless a spec names one.
-    let tokenizer = tokenizer_for("none", contestants.iter().map(|one| &one.spec));
+    let tokenizer = tokenizer_for("none", specs.iter().map(|one| &one.spec));
     let engine = Engine::new().with_tokenizer(tokenizer).with_defaults(Limits::NONE);
     let has_custom = !scoring.custom.is_empty();
     let mut engine = engine.with_custom(scoring.custom).with_corpus(&corpus).offline(scoring.offline);
-    let sharing = contestants.iter().filter(|one| shares_encoder(&one.spec));
+    let sharing = specs.iter().filter(|one| shares_encoder(&one.spec));
     let asking: usize = sharing.map(|one| one.known_counts.len()).sum();
     let mut embedding_seconds = None;
     if asking > 1 {
@@ -145,12 +145,12 @@ pub fn score(
         embedding_seconds = Some(warm(sets, encoder.as_ref(), observer)?);
     }
     let known = if has_custom { segmenters() } else { crate::segmenters() };
-    let made = |one: &Contestant| {
+    let made = |one: &SystemSpec| {
         let chunker = build_from(known, &one.spec, &engine);
         chunker.map_err(|e| EngineError::usage(format!("segmenter {}: {e}", one.name)))
     };
-    let chunkers = contestants.iter().map(made).collect::<Result<Vec<Chunker>, EngineError>>()?;
-    let systems: Vec<System<'_>> = (contestants.iter().zip(&chunkers))
+    let chunkers = specs.iter().map(made).collect::<Result<Vec<Chunker>, EngineError>>()?;
+    let systems: Vec<System<'_>> = (specs.iter().zip(&chunkers))
         .flat_map(|(one, chunker)| {
             let system = move |&known_count: &bool| System { name: one.name.clone(), chunker, known_count };
             one.known_counts.iter().map(system)

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use pericope_store::{DocumentSummary, file_type_of};
-use qdrant_client::qdrant::{Condition, CountPoints, Filter as ServerFilter, Range};
+use qdrant_client::qdrant::{Condition, Filter as ServerFilter, Range};
 
 use super::alias;
 use super::read::scroll;
-use crate::connection::Purpose;
 use crate::payload::Payload;
 use crate::point::{fields, plain};
 use crate::search::keyword;
@@ -24,19 +23,7 @@ impl Collection {
     /// # Errors
     /// As [`count`](Self::count).
     pub fn count_documents(&self) -> Result<u64, Error> {
-        let connection = &self.connection;
-        let request = CountPoints {
-            collection_name: self.name.clone(),
-            filter: Some(ServerFilter::must([first()])),
-            exact: Some(true),
-            ..CountPoints::default()
-        };
-        let response = connection.wait(connection.call("counting the documents", Purpose::Read, || {
-            let mut client = connection.points.clone();
-            let request = request.clone();
-            async move { client.count(request).await }
-        }))?;
-        Ok(response.result.map_or(0, |result| result.count))
+        self.count_in(&self.name, "counting the documents", Some(ServerFilter::must([first()])))
     }
 
     /// The documents whose ids begin with `prefix` and come after `after`, in the order of their ids, `limit` at most.

@@ -53,9 +53,25 @@ impl Collection {
     /// # Errors
     /// [`Error::GaveUp`], [`Error::Key`] and [`Error::Refused`] from the server.
     pub fn count(&self) -> Result<u64, Error> {
+        self.count_in(&self.pinned, "counting the chunks", None)
+    }
+
+    /// Number of chunks that a search is made among: follows an alias, as [`search`](Self::search) does.
+    pub(crate) fn count_searched(&self) -> Result<u64, Error> {
+        self.count_in(&self.name, "counting the chunks", None)
+    }
+
+    /// Number of points in a collection, or behind an alias, that meet a filter.
+    pub(super) fn count_in(
+        &self,
+        collection: &str,
+        call: &'static str,
+        filter: Option<ServerFilter>,
+    ) -> Result<u64, Error> {
         let connection = &self.connection;
-        let request = CountPoints { collection_name: self.pinned.clone(), exact: Some(true), ..CountPoints::default() };
-        let response = connection.wait(connection.call("counting the chunks", Purpose::Read, || {
+        let collection_name = collection.to_owned();
+        let request = CountPoints { collection_name, filter, exact: Some(true), ..CountPoints::default() };
+        let response = connection.wait(connection.call(call, Purpose::Read, || {
             let mut client = connection.points.clone();
             let request = request.clone();
             async move { client.count(request).await }
@@ -117,10 +133,19 @@ impl Collection {
     /// # Errors
     /// As [`count`](Self::count).
     pub fn chunks_of(&self, document: &str) -> Result<Vec<ScoredChunk>, Error> {
+        self.chunks_in(&self.pinned, document)
+    }
+
+    /// The same of the collection that is searched: follows an alias, as [`search`](Self::search) does.
+    pub(crate) fn searched_chunks_of(&self, document: &str) -> Result<Vec<ScoredChunk>, Error> {
+        self.chunks_in(&self.name, document)
+    }
+
+    fn chunks_in(&self, collection: &str, document: &str) -> Result<Vec<ScoredChunk>, Error> {
         let mut hits = Vec::new();
         let filter = ServerFilter::must([keyword(fields::DOCUMENT, document)]);
-        self.connection.wait(scroll(&self.connection, &self.pinned, Some(filter), None, |point| {
-            let payload = Payload { collection: &self.pinned, id: point.id.as_ref(), fields: &point.payload };
+        self.connection.wait(scroll(&self.connection, collection, Some(filter), None, |point| {
+            let payload = Payload { collection, id: point.id.as_ref(), fields: &point.payload };
             hits.push(ScoredChunk::read(&payload, 0.0)?);
             Ok(())
         }))?;

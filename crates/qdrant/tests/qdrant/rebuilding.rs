@@ -1,8 +1,11 @@
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use pericope_qdrant::{Collection, Error, Mode, Rebuild, Target, VectorQuery};
+use pericope_qdrant::{Collection, Error, Mode, QdrantRetriever, Rebuild, Target, VectorQuery};
+use pericope_store::Retriever;
+use pericope_testkit::analyzer::PlainWords;
 use pericope_testkit::qdrant::{Call, Fault};
 use tonic::Code;
 
@@ -80,6 +83,22 @@ fn the_old_one_can_be_dropped_and_writers_stay_with_theirs() {
     outcome = outcome.and_then(|()| writer.flush());
     assert!(matches!(outcome, Err(Error::Refused { .. })), "{outcome:?}");
     assert_eq!(contents(&new), expected(&corpus(5), "r2"));
+}
+
+#[test]
+fn whatever_a_retriever_reads_is_of_the_collection_that_it_searches() {
+    let mut place = Place::in_memory();
+    load(&place.target(), &corpus(5), WHOLE).unwrap();
+    let retriever = QdrantRetriever::open(&place.target(), Arc::new(PlainWords)).unwrap();
+    let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
+    fill(rebuild.collection(), "r2", 7);
+    rebuild.publish(true).unwrap();
+    assert_eq!(place.server().collections(), ["docs-2"]);
+    assert_eq!(retriever.documents().unwrap(), 7);
+    assert_eq!(retriever.chunks().unwrap(), expected(&corpus(7), "r2").len() as u64);
+    for (document, texts) in corpus(7) {
+        assert_eq!(retriever.chunks_of(&document).unwrap().len(), texts.len(), "{document}");
+    }
 }
 
 #[test]

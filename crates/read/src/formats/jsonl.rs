@@ -6,7 +6,7 @@ use pericope_api::Document;
 use serde::Deserialize;
 
 use super::reader::Reader;
-use super::text_readers::{TEXT_READERS, find};
+use super::text_readers::text_reader;
 use crate::error::ReadError;
 use crate::limits::{self, LONGEST_ID};
 use crate::options::ReadOptions;
@@ -92,7 +92,7 @@ fn document(
         return Err(format!("the id has {} bytes; at most {LONGEST_ID} are allowed", id.len()));
     }
     let name = line.format.as_deref().unwrap_or("plain");
-    let Some(inner) = find(TEXT_READERS.iter().copied(), name) else {
+    let Some(inner) = text_reader(name) else {
         return Err(format!("there is no format {name:?} for a document; use md, mdx, html, rst, asciidoc or plain"));
     };
     let mut found = None;

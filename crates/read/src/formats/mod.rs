@@ -18,3 +18,4 @@ mod text_readers;
 pub use reader::Reader;
 pub(crate) use registry::unknown_format;
 pub use registry::{formats, read_text, reader};
+pub use text_readers::{text_formats, text_reader};

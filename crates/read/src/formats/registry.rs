@@ -8,7 +8,7 @@ use super::jsonl::Jsonl;
 #[cfg(feature = "pdf")]
 use super::pdf::Pdf;
 use super::reader::Reader;
-use super::text_readers::{TEXT_READERS, find};
+use super::text_readers::{find, text_formats};
 use crate::error::ReadError;
 use crate::options::ReadOptions;
 
@@ -21,7 +21,7 @@ const CONTAINER_READERS: &[&dyn Reader] = &[
 
 /// Returns all readers.
 pub fn formats() -> impl Iterator<Item = &'static dyn Reader> {
-    TEXT_READERS.iter().chain(CONTAINER_READERS).copied()
+    text_formats().chain(CONTAINER_READERS.iter().copied())
 }
 
 /// Returns the reader with that name, or the one for files with that extension (without the dot), in whatever case.

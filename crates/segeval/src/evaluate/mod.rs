@@ -34,21 +34,21 @@ pub struct System<'a> {
 /// Is told about progress.
 pub trait Observer: Sync {
     /// A document has been segmented, or has failed.
-    fn tick(&self, contestant: &System<'_>, set: &str);
+    fn tick(&self, system: &System<'_>, set: &str);
 }
 
 impl<F: Fn(&System<'_>, &str) + Sync> Observer for F {
-    fn tick(&self, contestant: &System<'_>, set: &str) {
-        self(contestant, set);
+    fn tick(&self, system: &System<'_>, set: &str) {
+        self(system, set);
     }
 }
 
 /// What came out.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluation {
-    /// By set, then by contestant, both in the order given.
+    /// By set, then by system, both in the order given.
     pub rows: Vec<SegmentationRow>,
-    /// By set, then by contestant, then by document, in the order given.
+    /// By set, then by system, then by document, in the order given.
     pub documents: Vec<DocumentRow>,
 }
 
@@ -82,34 +82,30 @@ pub enum EvaluateError {
     },
 }
 
-/// Scores every contestant on every set.
+/// Scores every system on every set.
 ///
 /// A document that cannot be segmented is named in its row's [`SegmentationRow::failed`]; the rest goes on.
 ///
 /// # Errors
-/// [`EvaluateError`], before any document is touched, where a contestant cannot segment a document of two sentences. Those that ask a
+/// [`EvaluateError`], before any document is touched, where a system cannot segment a document of two sentences. Those that ask a
 /// program, a service or a language model are not tried.
-pub fn evaluate(
-    sets: &[Set],
-    contestants: &[System<'_>],
-    observer: &dyn Observer,
-) -> Result<Evaluation, EvaluateError> {
+pub fn evaluate(sets: &[Set], systems: &[System<'_>], observer: &dyn Observer) -> Result<Evaluation, EvaluateError> {
     let probe = Document::from_sentences("probe", &["Rain falls on the hills.", "Copper conducts heat well."]);
-    for contestant in contestants {
+    for system in systems {
         // A program or a service may know its own documents alone, and a language model costs something.
-        if is_outside(contestant.chunker.spec()) || contestant.chunker.segmenter().model_use().is_some() {
+        if is_outside(system.chunker.spec()) || system.chunker.segmenter().model_use().is_some() {
             continue;
         }
-        segment(contestant, &probe, 2).map_err(|reason| EvaluateError::Unusable {
-            segmenter: contestant.name.clone(),
-            known_count: contestant.known_count,
+        segment(system, &probe, 2).map_err(|reason| EvaluateError::Unusable {
+            segmenter: system.name.clone(),
+            known_count: system.known_count,
             reason: reason.to_string(),
         })?;
     }
     let mut evaluation = Evaluation::default();
     for set in sets {
-        for contestant in contestants {
-            let (row, documents) = evaluate_one(contestant, set, observer);
+        for system in systems {
+            let (row, documents) = evaluate_one(system, set, observer);
             evaluation.rows.push(row);
             evaluation.documents.extend(documents);
         }
@@ -117,29 +113,29 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
-fn segment(contestant: &System<'_>, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-    if contestant.known_count {
-        contestant.chunker.boundaries_known(document, segments)
+fn segment(system: &System<'_>, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    if system.known_count {
+        system.chunker.boundaries_known(document, segments)
     } else {
-        contestant.chunker.boundaries(document)
+        system.chunker.boundaries(document)
     }
 }
 
 /// A row, with its documents, for a set.
-fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> (SegmentationRow, Vec<DocumentRow>) {
-    let segmenter = contestant.chunker.segmenter();
+fn evaluate_one(system: &System<'_>, set: &Set, observer: &dyn Observer) -> (SegmentationRow, Vec<DocumentRow>) {
+    let segmenter = system.chunker.segmenter();
     let (start, tokens_before, asked_before) = (Instant::now(), segmenter.tokens_read(), segmenter.model_use());
-    let tick = || observer.tick(contestant, &set.name);
-    let found: Vec<Result<Boundaries, SegmentError>> = if contestant.known_count {
+    let tick = || observer.tick(system, &set.name);
+    let found: Vec<Result<Boundaries, SegmentError>> = if system.known_count {
         let told = |one: &Segmented| {
-            let found = contestant.chunker.boundaries_known(&one.document, one.reference.segments());
+            let found = system.chunker.boundaries_known(&one.document, one.reference.segments());
             tick();
             found
         };
         set.documents.par_iter().with_max_len(1).map(told).collect()
     } else {
         let documents: Vec<&Document> = set.documents.iter().map(|one| &one.document).collect();
-        contestant.chunker.boundaries_all(&documents, &tick)
+        system.chunker.boundaries_all(&documents, &tick)
     };
     let seconds = start.elapsed().as_secs_f64();
     let tokens_read = segmenter.tokens_read().zip(tokens_before).map(|(after, before)| after - before);
@@ -155,7 +151,7 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
         match scored {
             Ok((hypothesis, found)) => {
                 sentences += one.document.len();
-                documents.push(document_row(contestant, set, one, &hypothesis, &found));
+                documents.push(document_row(system, set, one, &hypothesis, &found));
                 scores.push(found);
             }
             Err(reason) => failed.push(Failure { document: one.document.id.clone(), reason }),
@@ -168,9 +164,9 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
     let figure = |value: f64| if scores.is_empty() { f64::NAN } else { value };
     let row = SegmentationRow {
         set: set.name.clone(),
-        segmenter: contestant.name.clone(),
-        spec: contestant.chunker.spec().to_string(),
-        known_count: contestant.known_count,
+        segmenter: system.name.clone(),
+        spec: system.chunker.spec().to_string(),
+        known_count: system.known_count,
         documents: scores.len(),
         pk: figure(summary.mean.pk),
         pk_error: error_of(|s| s.pk),
@@ -197,7 +193,7 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
 }
 
 fn document_row(
-    contestant: &System<'_>,
+    system: &System<'_>,
     set: &Set,
     one: &Segmented,
     hypothesis: &Boundaries,
@@ -206,8 +202,8 @@ fn document_row(
     DocumentRow {
         set: set.name.clone(),
         document: one.document.id.clone(),
-        segmenter: contestant.name.clone(),
-        known_count: contestant.known_count,
+        segmenter: system.name.clone(),
+        known_count: system.known_count,
         sentences: one.document.len(),
         reference: one.reference.after().to_vec(),
         hypothesis: hypothesis.after().to_vec(),

@@ -40,7 +40,7 @@ fn set(name: &str, documents: &[(&str, usize, &[usize])]) -> Set {
 }
 
 #[test]
-fn rows_by_set_and_contestant_with_failures_named() {
+fn rows_by_set_and_system_with_failures_named() {
     let sets = [set("one", &[("a", 6, &[2, 4]), ("fail", 4, &[2]), ("b", 6, &[3])]), set("two", &[("c", 4, &[2])])];
     let chunker = pairs();
     let named = |name: &str| System { name: name.into(), chunker: &chunker, known_count: false };

@@ -38,7 +38,7 @@ pub fn sets() -> Vec<Set> {
 pub fn evaluation() -> Evaluation {
     let chunker = |cuts| Chunker::new(Box::new(Fours(cuts)), SizePolicy::default(), Arc::new(WordCounter));
     let (near, none) = (chunker(true), chunker(false));
-    let contestants = [("near", &near, false), ("near", &near, true), ("none", &none, false)]
+    let systems = [("near", &near, false), ("near", &near, true), ("none", &none, false)]
         .map(|(name, chunker, known_count)| System { name: name.into(), chunker, known_count });
-    evaluate(&sets(), &contestants, &|_: &System<'_>, _: &str| {}).unwrap()
+    evaluate(&sets(), &systems, &|_: &System<'_>, _: &str| {}).unwrap()
 }

@@ -24,11 +24,11 @@ fn the_shipped_model_finds_boundaries_in_a_project_that_it_never_saw() {
     let standalone = Standalone { defaults: Limits::NONE };
     let build = |spec: &str| registry::build(&Spec::parse(spec).unwrap(), &standalone).unwrap();
     let (weswin, texttiling, random) = (build("weswin:partition=cr-1"), build("texttiling"), build("random:mean=6"));
-    let contestants: Vec<System<'_>> = [("weswin", &weswin), ("texttiling", &texttiling), ("random", &random)]
+    let systems: Vec<System<'_>> = [("weswin", &weswin), ("texttiling", &texttiling), ("random", &random)]
         .into_iter()
         .map(|(name, chunker)| System { name: name.into(), chunker, known_count: false })
         .collect();
-    let found = evaluate(&[set], &contestants, &|_: &System<'_>, _: &str| {}).unwrap();
+    let found = evaluate(&[set], &systems, &|_: &System<'_>, _: &str| {}).unwrap();
     let f1 = |name: &str| found.rows.iter().find(|row| row.segmenter == name).unwrap().f1;
     let (weswin, texttiling, random) = (f1("weswin"), f1("texttiling"), f1("random"));
     eprintln!("F1: weswin {weswin:.3}, texttiling {texttiling:.3}, random {random:.3}");

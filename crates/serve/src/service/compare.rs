@@ -2,13 +2,14 @@ use std::sync::Arc;
 
 use pericope::api::{Chunk, Document, Heading, SentenceEncoder, Span};
 use pericope::eval::answer::{Context, Extractive, ExtractiveOptions};
+use pericope::read::text_reader;
 use pericope::segment::Limits;
 use pericope::store::{Hit, IndexSpec, Passage, Query, RunSummary};
 use pericope::stores::{self, kept_limits};
 
 use super::chunkers::Asked;
 use super::requests::within;
-use super::segment::{is_text, read, uncut};
+use super::segment::{read, uncut};
 use super::slot::Slot;
 use super::{CompareAnswer, CompareRequest, ComparedHit, Mode, Problem, SegmenterResult, Service};
 
@@ -90,7 +91,7 @@ impl Service {
             }
             left -= passage.text.len();
             // What a PDF holds is kept as plain text.
-            let format = if is_text(&file_type) { file_type.as_str() } else { "plain" };
+            let format = if text_reader(&file_type).is_some() { file_type.as_str() } else { "plain" };
             documents.push(read(&id, format, &passage.text)?);
             passages.push(passage);
         }

@@ -1,5 +1,5 @@
 use pericope::api::{Document, Segmentation, Span};
-use pericope::read::{ReadOptions, read_text, reader};
+use pericope::read::{ReadOptions, read_text, text_reader};
 use pericope::segment::{Chunker, Limits};
 
 use super::chunkers::Asked;
@@ -95,13 +95,8 @@ pub(super) fn uncut(reason: impl std::fmt::Display) -> Problem {
 /// Reads a text of a format that holds nothing but text.
 pub(super) fn read(id: &str, format: &str, text: &str) -> Result<Document, Problem> {
     let bad = |reason: String| Problem::new(400, "bad-format", "The format is not known", reason);
-    if !is_text(format) {
+    if text_reader(format).is_none() {
         return Err(bad(format!("there is no format `{format}` for text; markdown, html and plain are some")));
     }
     read_text(id, format, text, &ReadOptions::default()).map_err(uncut)
-}
-
-/// Whether a reader of that name takes one text, and may be trusted with this process.
-pub(super) fn is_text(format: &str) -> bool {
-    reader(format).is_some_and(|reader| !reader.needs_isolation() && reader.name() != "jsonl")
 }

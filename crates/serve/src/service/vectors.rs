@@ -9,7 +9,7 @@ use lru::LruCache;
 use pericope::EngineError;
 use pericope::api::SentenceEncoder;
 use pericope::store::encode_query;
-use pericope_util::Gate;
+use pericope_util::Semaphore;
 
 use super::encoders::{Loaded, Served};
 use super::problem::{embedder_unavailable, no_such_mode};
@@ -31,12 +31,17 @@ pub(super) struct QueryVectors {
     /// By the names that indexes recorded.
     encoders: Mutex<HashMap<String, Arc<Served>>>,
     kept: Mutex<LruCache<Key, Arc<[f32]>>>,
-    gate: Gate,
+    permits: Semaphore,
 }
 
 impl QueryVectors {
     pub(super) fn new(make: Arc<MakeEncoder>, at_once: usize) -> Self {
-        Self { make, encoders: Mutex::default(), kept: Mutex::new(LruCache::new(KEPT)), gate: Gate::new(at_once) }
+        Self {
+            make,
+            encoders: Mutex::default(),
+            kept: Mutex::new(LruCache::new(KEPT)),
+            permits: Semaphore::new(at_once),
+        }
     }
 
     /// The encoder of a name, loaded at the first question for it. What failed is tried again later.
@@ -66,7 +71,7 @@ impl QueryVectors {
         if let Some(known) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(known.to_vec());
         }
-        let _turn = self.gate.enter();
+        let _permit = self.permits.acquire();
         let (served, begun) = (self.served(name), Instant::now());
         // Who waited for a turn hears at once that the one before waited in vain.
         if let Some(problem) = served.failing(begun) {

@@ -22,8 +22,8 @@ pub enum Expand {
     Merge,
     /// So many chunks before and after it.
     Neighbours(usize),
-    /// The run of chunks around it with the greatest sum of what they are worth, each less a penalty. Chunks that were not
-    /// found are worth nothing.
+    /// The run of chunks around it with the greatest sum of their weights, each less a penalty. Chunks that were not
+    /// found weigh nothing.
     Segment,
 }
 

@@ -14,7 +14,7 @@ struct Stretch {
 /// The runs that take the place of the hits in them, without overlap.
 pub(super) fn merged(page: &Page<'_>) -> Vec<Range<usize>> {
     let mut is_found = vec![false; page.parts.len()];
-    let hits: Vec<usize> = page.found.iter().filter(|one| one.worth.is_some()).map(|one| one.part).collect();
+    let hits: Vec<usize> = page.found.iter().filter(|one| one.weight.is_some()).map(|one| one.part).collect();
     hits.iter().for_each(|&at| is_found[at] = true);
     let is_most = |range: &Range<usize>| {
         let found = is_found[range.clone()].iter().filter(|found| **found).count();

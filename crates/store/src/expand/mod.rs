@@ -18,6 +18,6 @@ mod segment;
 mod tests;
 
 pub use kind::{EXPAND_TOKENS, Expand, Expansion, UnknownExpand};
-pub use part::{Found, Part, Run, company, depth, worths};
+pub use part::{Found, Part, Run, depth, evidence_depth, rank_weights};
 pub use runs::runs;
 pub(crate) use search::{Shape, search};

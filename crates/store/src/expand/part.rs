@@ -2,9 +2,9 @@ use pericope_api::{Heading, Span};
 
 use crate::ChunkRecord;
 
-/// The best hits of a ranking in which chunks look for company, at least: where most of a section is among them, the
+/// The best hits of a ranking that speak for what stands around them, at least: where most of a section is among them, the
 /// section was found.
-const COMPANY: usize = 20;
+const EVIDENCE_DEPTH: usize = 20;
 
 /// So many times as many hits are asked for as expanded ones are wanted.
 pub(super) const DEPTH: usize = 4;
@@ -33,8 +33,8 @@ pub struct Found {
     pub rank: usize,
     /// The place of the chunk among the document's chunks.
     pub part: usize,
-    /// What it is worth, 0..1; `None` for one that is found too far down to be company for others. See [`worths`].
-    pub worth: Option<f64>,
+    /// Its weight, above 0 and at most 1; `None` for one that is found too far down to speak for others. See [`rank_weights`].
+    pub weight: Option<f64>,
 }
 
 /// What is given back in place of hits.
@@ -51,24 +51,24 @@ pub struct Run {
     pub tokens: usize,
 }
 
-/// Returns the number of hits, best first, in which chunks look for company where `k` are asked for.
+/// Returns the number of hits, best first, that speak for what stands around them where `k` are asked for.
 #[must_use]
-pub fn company(k: usize) -> usize {
-    k.max(COMPANY)
+pub fn evidence_depth(k: usize) -> usize {
+    k.max(EVIDENCE_DEPTH)
 }
 
 /// Returns the number of hits to ask a store for, at first, where `k` expanded ones are wanted: hits collapse.
 #[must_use]
 pub fn depth(k: usize) -> usize {
-    k.saturating_mul(DEPTH).max(company(k))
+    k.saturating_mul(DEPTH).max(evidence_depth(k))
 }
 
-/// Returns what the hits of a ranking are worth, best first: the first `company` something, the others nothing.
+/// Returns the weights of the hits of a ranking, best first: exp(-rank / 10) for the first `depth`, `None` for the others.
 ///
 /// Scores of words, vectors and fused lists have no common scale. The places in the ranking have.
-pub fn worths(company: usize) -> impl Iterator<Item = Option<f64>> {
-    (0..company).map(|rank| Some((-(rank as f64) / DECAY).exp())).chain(std::iter::repeat(None))
+pub fn rank_weights(depth: usize) -> impl Iterator<Item = Option<f64>> {
+    (0..depth).map(|rank| Some((-(rank as f64) / DECAY).exp())).chain(std::iter::repeat(None))
 }
 
-/// The number of places after which a hit is worth 1 / e of the best.
+/// The number of places after which a hit weighs 1 / e of the best.
 const DECAY: f64 = 10.0;

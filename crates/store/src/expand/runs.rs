@@ -11,7 +11,7 @@ use super::segment::{best, values};
 /// Returns what is given back in place of the hits in one document, in the order of their ranks.
 ///
 /// A hit that is in the run of a better one has none of its own. Runs have no byte in common. Each has at most
-/// `expansion.tokens`, or is a single chunk. Hits further down change nothing of the runs before theirs, but as company.
+/// `expansion.tokens`, or is a single chunk. Hits further down change nothing of the runs before theirs, but as evidence.
 #[must_use]
 pub fn runs(parts: &[Part], found: &[Found], expansion: Expansion) -> Vec<Run> {
     let page = Page::new(parts, found, expansion.tokens);

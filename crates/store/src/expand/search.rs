@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pericope_api::{Heading, Span};
 
 use super::kind::Expansion;
-use super::part::{DEPTH, Found, Part, Run, company, depth, worths};
+use super::part::{DEPTH, Found, Part, Run, depth, evidence_depth, rank_weights};
 use super::runs::runs;
 use crate::{ChunkId, ChunkRecord, Highlighter, Hit, Passage, Query, Ranked, Retriever, StoreError};
 
@@ -67,7 +67,7 @@ fn choose<R: Retriever + ?Sized>(
     shape: Shape,
     opened: &mut HashMap<String, Opened>,
 ) -> Result<(Vec<Run>, bool), StoreError> {
-    let worths: Vec<Option<f64>> = worths(company(k)).take(ranked.len()).collect();
+    let weights: Vec<Option<f64>> = rank_weights(evidence_depth(k)).take(ranked.len()).collect();
     let mut of_document: HashMap<&str, Vec<Run>> = HashMap::new();
     let mut taken: HashMap<&str, usize> = HashMap::new();
     let mut chosen = Vec::new();
@@ -83,9 +83,11 @@ fn choose<R: Retriever + ?Sized>(
             // A chunk that went meanwhile is in no place.
             let places: HashMap<ChunkId, usize> =
                 page.chunks.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
-            let found: Vec<Found> = (ranked.iter().zip(&worths).enumerate())
+            let found: Vec<Found> = (ranked.iter().zip(&weights).enumerate())
                 .filter(|(_, (other, _))| other.document == document)
-                .filter_map(|(rank, (other, worth))| Some(Found { rank, part: *places.get(&other.id)?, worth: *worth }))
+                .filter_map(|(rank, (other, weight))| {
+                    Some(Found { rank, part: *places.get(&other.id)?, weight: *weight })
+                })
                 .collect();
             of_document.insert(document, runs(&page.parts, &found, expansion));
         }

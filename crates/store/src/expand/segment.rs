@@ -1,17 +1,17 @@
-//! The run of chunks with the greatest sum of worths.
+//! The run of chunks with the greatest sum of weights.
 
 use std::ops::Range;
 
 use super::page::Page;
 
-/// What a chunk costs: a chunk that was not found separates two that were if these are worth less beyond it.
+/// What a chunk costs: a chunk that was not found separates two that were if these weigh less beyond it.
 pub(super) const PENALTY: f64 = 0.2;
 
 /// What each chunk adds to a run.
 pub(super) fn values(page: &Page<'_>) -> Vec<f64> {
     let mut values = vec![-PENALTY; page.parts.len()];
     for one in &page.found {
-        values[one.part] += one.worth.unwrap_or(0.0);
+        values[one.part] += one.weight.unwrap_or(0.0);
     }
     values
 }

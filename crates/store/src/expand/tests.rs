@@ -16,8 +16,8 @@ fn page(paths: &[&str]) -> Vec<Part> {
 
 /// The hits at these places, best first.
 fn hits(places: &[usize]) -> Vec<Found> {
-    let ranked = places.iter().zip(worths(company(0))).enumerate();
-    ranked.map(|(rank, (&part, worth))| Found { rank, part, worth }).collect()
+    let ranked = places.iter().zip(rank_weights(evidence_depth(0))).enumerate();
+    ranked.map(|(rank, (&part, weight))| Found { rank, part, weight }).collect()
 }
 
 /// First and last chunk of each run.
@@ -90,10 +90,10 @@ fn a_section_takes_the_place_of_most_of_its_chunks() {
     assert_eq!(merge(&[5, 3, 2], 30), [(5, 5), (2, 3)]);
     // Not over the headings between them.
     assert_eq!(ends(&page(&["A", "A", "A", "B", "B", "B"]), &[2, 3], Expand::Merge, 512), [(2, 2), (3, 3)]);
-    // Hits that are too far down are no company, and go with what they are in.
+    // Hits that are too far down are no evidence, and go with what they are in.
     let far = |places: &[usize]| {
         let mut found = hits(places);
-        found[2].worth = None;
+        found[2].weight = None;
         let runs = runs(&long, &found, Expansion { expand: Expand::Merge, tokens: 512 });
         runs.iter().map(|run| (run.rank, run.parts.clone())).collect::<Vec<_>>()
     };
@@ -150,9 +150,9 @@ prop_compose! {
         let mut places: Vec<usize> = picked.into_iter().map(|place| place.index(parts.len())).collect();
         let mut seen = std::collections::HashSet::new();
         places.retain(|place| seen.insert(*place));
-        let worths = worths(nearer);
-        let found = places.iter().zip(worths).enumerate()
-            .map(|(rank, (&part, worth))| Found { rank: rank * 2, part, worth }).collect();
+        let weights = rank_weights(nearer);
+        let found = places.iter().zip(weights).enumerate()
+            .map(|(rank, (&part, weight))| Found { rank: rank * 2, part, weight }).collect();
         (parts, found)
     }
 }
@@ -202,20 +202,20 @@ proptest! {
     /// A longer ranking adds to what a shorter one gives.
     #[test]
     fn hits_further_down_change_nothing((parts, mut found) in document(), expansion in expansion(), kept in 0_usize..20) {
-        found.iter_mut().skip(kept).for_each(|one| one.worth = None);
+        found.iter_mut().skip(kept).for_each(|one| one.weight = None);
         let all = runs(&parts, &found, expansion);
         let first = runs(&parts, &found[..found.len().min(kept.max(1))], expansion);
         prop_assert_eq!(&all[..first.len()], &first[..]);
     }
 
-    /// No other run around the best hit is worth more.
+    /// No other run around the best hit weighs more.
     #[test]
     fn a_segment_is_the_best_of_all((parts, found) in document(), tokens in 1_usize..400) {
         let runs = runs(&parts, &found, Expansion { expand: Expand::Segment, tokens });
         let mut order: Vec<usize> = (0..parts.len()).collect();
         order.sort_by_key(|&at| (parts[at].span.start, parts[at].span.end));
         let value = |at: usize| {
-            found.iter().find(|one| one.part == at).and_then(|one| one.worth).unwrap_or(0.0) - segment::PENALTY
+            found.iter().find(|one| one.part == at).and_then(|one| one.weight).unwrap_or(0.0) - segment::PENALTY
         };
         let best = order.iter().position(|&at| at == found[0].part).unwrap();
         let given: f64 = runs[0].parts.iter().map(|&at| value(at)).sum();

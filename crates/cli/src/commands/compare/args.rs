@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 use pericope_store::LanguageChoice;
 
-use crate::commands::dataset::{QuestionArgs, SourceArgs};
+use crate::args::SourceArgs;
+use crate::commands::dataset::QuestionArgs;
 use crate::places;
 use crate::resources::shown;
 

@@ -9,7 +9,7 @@ use super::classes::{CLASSES_EXAMPLES, ClassesArgs};
 use super::from_docs::FromDocsArgs;
 use super::split::{DatasetSplitArgs, SPLIT_EXAMPLES};
 use super::synthetic::SyntheticArgs;
-use crate::args::{FileArgs, TimeArgs};
+use crate::args::SourceArgs;
 use crate::places;
 
 /// `pericope dataset`
@@ -69,18 +69,6 @@ pub const REVIEW_EXAMPLES: &str = "Examples:
 
 The page needs no server and loads nothing. Keys: j and k go through the questions, y keeps, n drops, e mends, s saves the
 decisions as decisions.json.";
-
-/// Which documents are read.
-#[derive(Debug, Clone, Args)]
-pub struct SourceArgs {
-    /// Largest file that is read, in MB; 0 for no limit
-    #[arg(long, value_name = "MB", default_value_t = 0)]
-    pub max_file_mb: u64,
-    #[command(flatten)]
-    pub time: TimeArgs,
-    #[command(flatten)]
-    pub files: FileArgs,
-}
 
 /// How questions are drafted.
 #[derive(Debug, Clone, Args)]

@@ -9,8 +9,8 @@ use pericope_eval::format::plural;
 use pericope_segment::split::{Shares, Split};
 use serde::Serialize;
 
-use super::args::SourceArgs;
 use super::documents::{read, save_named};
+use crate::args::SourceArgs;
 use crate::commands::print_json;
 use crate::places;
 use crate::resources::shown;

@@ -8,15 +8,12 @@ use pericope_eval::data::SquadFile;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_read::document_id;
 
-use super::args::SourceArgs;
 use super::compared;
+use crate::args::SourceArgs;
 use crate::input::{self, AllLeftOut, Input};
 use crate::progress;
 use crate::resources::shown;
 use crate::status::Failure;
-
-/// Bytes of a megabyte, as flags count them.
-const MEGABYTE: u64 = 1_000_000;
 
 /// Documents, and how much of the input gave none.
 pub struct Documents {
@@ -30,7 +27,7 @@ pub struct Documents {
 /// Reads files and folders; `own` are files and folders of ours, which are no documents.
 pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) -> Result<Documents, Failure> {
     let limits = source.time.limits(DEFAULT_MEMORY as u64);
-    let found = Input::search(paths, &source.files.walk(), source.max_file_mb.saturating_mul(MEGABYTE), limits, None)?;
+    let found = Input::search(paths, &source.files.walk(), source.max_bytes(), limits, None)?;
     let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let is_own = |path: &Path| path.canonicalize().is_ok_and(|path| own.iter().any(|own| path.starts_with(own)));
     let mut skipped = found.report();

@@ -11,7 +11,7 @@ mod split;
 mod synthetic;
 mod validate;
 
-pub use args::{DatasetCommand, QuestionArgs, SourceArgs};
+pub use args::{DatasetCommand, QuestionArgs};
 pub use compared::WRITTEN;
 pub use documents::{note_paths, read, save, save_named};
 pub use draft::{Drafting, make, price, text};

@@ -188,8 +188,5 @@ pub fn shown_report(report: &SplitReport) -> String {
 
 /// What the user can mend before anything runs, and what went wrong while running.
 pub fn corpus_failure(error: CorpusError) -> Failure {
-    match error.is_usage() {
-        true => Failure::usage(error),
-        false => Failure::runtime(error),
-    }
+    Failure::of(error.is_usage(), error)
 }

@@ -1,6 +1,6 @@
 //! `pericope eval calibrate`
 
-use pericope_eval::calibrate::{Calibration, Figure, Lean, read};
+use pericope_eval::calibrate::{BiasTrend, Calibration, Figure, read};
 use pericope_eval::metric::Metric;
 use pericope_eval::record::FEW_DOCUMENTS;
 
@@ -53,17 +53,17 @@ fn show(found: &Calibration) -> std::io::Result<()> {
     for (name, value) in rows {
         line(name, value)?;
     }
-    if let Some(lean) = &found.by_length {
-        say!("\nBy length of the answer, {}", plural(lean.labels, "answer"));
-        line("correlation of judge less person with length", lean.spearman)?;
-        line("points for every 100 words more", lean.slope)?;
-        groups(lean, "words")?;
+    if let Some(trend) = &found.by_length {
+        say!("\nBy length of the answer, {}", plural(trend.labels, "answer"));
+        line("correlation of judge less person with length", trend.spearman)?;
+        line("points for every 100 words more", trend.slope)?;
+        groups(trend, "words")?;
     }
-    if let Some(lean) = &found.by_position {
-        say!("\nBy position of the answer, {}", plural(lean.labels, "answer"));
-        line("correlation of judge less person with it", lean.spearman)?;
-        line("points for every position further down", lean.slope)?;
-        groups(lean, "position")?;
+    if let Some(trend) = &found.by_position {
+        say!("\nBy position of the answer, {}", plural(trend.labels, "answer"));
+        line("correlation of judge less person with it", trend.spearman)?;
+        line("points for every position further down", trend.slope)?;
+        groups(trend, "position")?;
     }
     if !found.pairwise.is_empty() {
         say!("\nComparisons pair by pair: verdicts that changed with the order of the answers");
@@ -92,9 +92,9 @@ fn line(name: &str, figure: Figure) -> std::io::Result<()> {
     Ok(())
 }
 
-fn groups(lean: &Lean, what: &str) -> std::io::Result<()> {
+fn groups(trend: &BiasTrend, what: &str) -> std::io::Result<()> {
     say!("  {:>13} {:>8} {:>8} {:>8} {:>8}  95 % interval", what, "answers", "person", "judge", "less");
-    for group in &lean.groups {
+    for group in &trend.groups {
         let range =
             if group.from == group.to { group.from.to_string() } else { format!("{}-{}", group.from, group.to) };
         say!(

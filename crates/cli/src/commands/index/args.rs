@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pericope_store::{LanguageChoice, Shard};
 
-use crate::args::{FileArgs, PolicyArgs, TimeArgs, positive};
+use crate::args::{PolicyArgs, SourceArgs, positive};
 use crate::places;
 
 pub const INDEX_EXAMPLES: &str = "Examples:
@@ -96,13 +96,8 @@ pub struct IndexArgs {
     /// Only say how many texts and tokens models that cost something would be sent; nothing is asked, embedded or written
     #[arg(long, conflicts_with = "watch")]
     pub dry_run: bool,
-    /// Largest file that is read, in MB; 0 for no limit
-    #[arg(long, value_name = "MB", default_value_t = 0)]
-    pub max_file_mb: u64,
     #[command(flatten)]
-    pub time: TimeArgs,
-    #[command(flatten)]
-    pub files: FileArgs,
+    pub source: SourceArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use pericope::Engine;
 use pericope_api::Document;
 use pericope_eval::config::ModelFile;
 use pericope_eval::run::{
-    Estimate, LETTERS, TextSize, estimate_contexts, estimate_segment_embedders, segments_by_endpoint,
+    BYTES_PER_TOKEN, Estimate, TextSize, estimate_contexts, estimate_segment_embedders, segments_by_endpoint,
 };
 use pericope_read::document_id;
 use pericope_segment::Resources;
@@ -60,7 +60,7 @@ pub(super) fn run(
             if plan.prefix_headings {
                 // What joins them counts too.
                 let headings = cut.iter().flat_map(|chunk| &chunk.heading_path);
-                tokens += headings.map(|heading| heading.len() / LETTERS + 2).sum::<usize>();
+                tokens += headings.map(|heading| heading.len() / BYTES_PER_TOKEN + 2).sum::<usize>();
             }
             documents.push((size, cut.len(), own / cut.len().max(1)));
         });

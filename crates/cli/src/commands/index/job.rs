@@ -61,15 +61,11 @@ pub(super) struct Job<'a> {
 /// The files below these paths.
 pub(super) fn search(args: &IndexArgs, plan: &Plan, paths: &[PathBuf]) -> Result<Arc<Input>, Failure> {
     let written = (!is_server(&plan.into)).then(|| Path::new(&plan.into));
-    Input::search(paths, &args.files.walk(), max_bytes(args), limits(args), written).map(Arc::new)
-}
-
-fn max_bytes(args: &IndexArgs) -> u64 {
-    args.max_file_mb.saturating_mul(1_000_000)
+    Input::search(paths, &args.source.files.walk(), args.source.max_bytes(), limits(args), written).map(Arc::new)
 }
 
 pub(super) fn limits(args: &IndexArgs) -> ReadLimits {
-    args.time.limits(u64::from(args.memory).saturating_mul(1_000_000))
+    args.source.time.limits(u64::from(args.memory).saturating_mul(1_000_000))
 }
 
 impl Job<'_> {

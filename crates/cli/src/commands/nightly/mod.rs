@@ -9,12 +9,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
-use pericope_encode::models::sha256_file;
 use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Configuration, Experiment};
 use pericope_eval::run::{RunError, load};
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
+use pericope_util::sha256_file;
 use serde_json::json;
 
 use self::args::WhichNight;
@@ -223,5 +223,5 @@ fn program() -> Program {
 }
 
 fn by_kind(error: NightlyError) -> Failure {
-    if error.is_usage() { Failure::usage(error) } else { Failure::runtime(error) }
+    Failure::of(error.is_usage(), error)
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use pericope::encode::rerankers::RerankerSpec;
 use pericope_api::{Reranker, Span};
-use pericope_eval::run::{Estimate, LETTERS, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
+use pericope_eval::run::{BYTES_PER_TOKEN, Estimate, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
 use pericope_segment::spec::Spec;
 use pericope_serve::service::AddressRules;
 use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
@@ -82,7 +82,7 @@ pub fn run(args: SearchArgs) -> Outcome {
         let models = spec.iter().filter(|(_, entry)| entry.sends);
         let models = models.map(|(spec, _)| reranked(spec, index.as_ref(), &args)).collect::<Result<Vec<_>, _>>()?;
         let estimate = Estimate { models, ..Estimate::default() };
-        return dry_run::embedding(asked, 1, args.query.len().div_ceil(LETTERS), estimate, "", args.json);
+        return dry_run::embedding(asked, 1, args.query.len().div_ceil(BYTES_PER_TOKEN), estimate, "", args.json);
     }
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
         && let Some(encoder) = embedder(name, false)?
@@ -149,7 +149,7 @@ fn reranked(spec: &RerankerSpec, index: &dyn Retriever, args: &SearchArgs) -> Re
     let calls = searches.saturating_mul(rerank_requests(&spec.to_string(), passages));
     // Every request begins with the query. A token has more letters where words are counted.
     let passages = passages.saturating_mul(each).saturating_mul(2).saturating_mul(searches);
-    let prompt_tokens = calls.saturating_mul(args.query.len().div_ceil(LETTERS)).saturating_add(passages);
+    let prompt_tokens = calls.saturating_mul(args.query.len().div_ceil(BYTES_PER_TOKEN)).saturating_add(passages);
     Ok(ModelEstimate { role: "reranker", model: spec.shown(), calls, prompt_tokens, ..ModelEstimate::default() })
 }
 

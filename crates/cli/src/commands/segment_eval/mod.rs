@@ -7,7 +7,7 @@ pub use args::{SEGMENT_EVAL_EXAMPLES, SegmentEvalArgs};
 
 use std::path::Path;
 
-use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
+use pericope::experiments::segmentation::{Drawn, Scored, Scoring, SystemSpec, read_set, read_sets, score};
 use pericope_eval::config::{Configuration, ExperimentFile};
 use pericope_eval::run::TextSize;
 use pericope_learn::registry::segmenters;
@@ -84,7 +84,7 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, how
     tell_kind(file, quiet);
     let folder = run_folder(out, &experiment.name)?;
     let sets = read_sets(&experiment).map_err(failure)?;
-    let entries = Contestant::all_of(&experiment);
+    let entries = SystemSpec::all_of(&experiment);
     if dry_run {
         return price(&sets, &specs(&entries), json);
     }
@@ -122,7 +122,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     let mut entries = Vec::new();
     for text in &args.segmenter {
         let spec = Spec::parse(text).map_err(|e| Failure::usage(format!("--segmenter {text}: {e}")))?;
-        entries.push(Contestant { name: text.clone(), spec, known_counts: vec![args.known_count] });
+        entries.push(SystemSpec { name: text.clone(), spec, known_counts: vec![args.known_count] });
     }
     if args.dry_run {
         return price(&sets, &specs(&entries), args.json);
@@ -170,7 +170,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn specs(entries: &[Contestant]) -> Vec<Spec> {
+fn specs(entries: &[SystemSpec]) -> Vec<Spec> {
     entries.iter().map(|entry| entry.spec.clone()).collect()
 }
 
@@ -192,12 +192,12 @@ fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
 }
 
 /// Scores the segmenters, with a bar.
-fn scored(sets: &[Set], contestants: &[Contestant], offline: bool, quiet: bool) -> Result<Scored, Failure> {
+fn scored(sets: &[Set], specs: &[SystemSpec], offline: bool, quiet: bool) -> Result<Scored, Failure> {
     if !quiet {
         sets.iter().for_each(tell_renamed);
     }
     let observer = Bars::new(quiet);
-    let scored = score(sets, contestants, Scoring { offline, ..Scoring::default() }, &observer);
+    let scored = score(sets, specs, Scoring { offline, ..Scoring::default() }, &observer);
     observer.clear();
     scored.map_err(failure)
 }

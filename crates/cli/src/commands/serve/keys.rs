@@ -75,8 +75,5 @@ fn remove(path: &Path, name: &str) -> Outcome {
 }
 
 fn failure(error: KeyError) -> Failure {
-    match error.is_usage() {
-        true => Failure::usage(error),
-        false => Failure::runtime(error),
-    }
+    Failure::of(error.is_usage(), error)
 }

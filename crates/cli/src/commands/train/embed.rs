@@ -12,7 +12,7 @@ use clap::Args;
 use indicatif::HumanDuration;
 use pericope_api::SentenceEncoder;
 use pericope_eval::format::{bytes, count, plural};
-use pericope_eval::run::{Estimate, LETTERS};
+use pericope_eval::run::{BYTES_PER_TOKEN, Estimate};
 use pericope_learn::corpus::{EmbedProgress, EmbedReport, each_record, embed, files};
 use pericope_learn::topic::{OwnEncoder, open};
 use serde::Serialize;
@@ -134,7 +134,7 @@ fn price(args: &TrainEmbedArgs) -> Outcome {
     dry_run::embedding(
         Some(&args.embedder),
         seen.len(),
-        letters.div_ceil(LETTERS),
+        letters.div_ceil(BYTES_PER_TOKEN),
         Estimate::default(),
         "",
         args.json,

@@ -33,6 +33,32 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// The JSON document on standard output; what the command said, where there is none.
+pub fn report(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+/// Vectors without a model, in the arguments of `index`.
+pub const HASHED: [&str; 4] = ["--embedder", "hashed", "--tokenizer", "words"];
+
+/// A folder with these pages below `docs`.
+pub fn folder_with(pages: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in pages {
+        let path = folder.path().join("docs").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// `pericope search QUERY --in PLACE --json`; what it answers.
+pub fn search(folder: &Path, place: &str, query: &str, extra: &[&str]) -> Value {
+    let output = without_models(folder).args(["search", query, "--in", place, "--json"]).args(extra).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    report(&output)
+}
+
 /// Whether the embedding model is on this machine; says so where it is not.
 pub fn model_or_skip(test: &str) -> bool {
     let installed = pericope_encode::models::locate("minilm").is_ok();

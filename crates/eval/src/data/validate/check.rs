@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::copies::copies;
 use super::super::squad::{self, Qa};
 use super::super::{CodePoints, DataError, DataText, QuestionSet, Unique};
-use super::bm25::Passages;
+use super::passages::Passages;
 use super::record::{Hardness, Ranks, Validated, Validation, Verdict};
 use crate::format::percent;
 use crate::text::Stems;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use candle_core::Device;
 use candle_core::quantized::gguf_file;
+use pericope_util::short_line;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 
@@ -15,7 +16,7 @@ use super::chat_template::{ChatTemplate, ENDS};
 use super::decoder::{Cache, Decoder};
 use crate::account::Account;
 use crate::config::LlmConfig;
-use crate::error::{LlmError, short};
+use crate::error::LlmError;
 use crate::request::{Finish, Reply, Request, Usage};
 
 /// Tokens that are read at once of a prompt: bounds the memory of attention.
@@ -56,7 +57,7 @@ impl Gguf {
     pub fn load(path: &Path, tokenizer_path: &Path) -> Result<Self, LlmError> {
         let failed = |file: &Path, reason: &dyn std::fmt::Display| LlmError::Model {
             path: file.to_owned(),
-            reason: short(&reason.to_string(), 400),
+            reason: short_line(&reason.to_string(), 400),
         };
         let in_model = |reason: &dyn std::fmt::Display| failed(path, reason);
         let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
@@ -154,7 +155,7 @@ impl Gguf {
     }
 
     fn failed(&self, reason: &dyn std::fmt::Display) -> LlmError {
-        LlmError::Model { path: PathBuf::from(&self.model), reason: short(&reason.to_string(), 400) }
+        LlmError::Model { path: PathBuf::from(&self.model), reason: short_line(&reason.to_string(), 400) }
     }
 }
 

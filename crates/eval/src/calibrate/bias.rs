@@ -28,9 +28,10 @@ pub struct Group {
     pub bias: Figure,
 }
 
-/// How the judge's score less the person's depends on something that ought not to matter.
+/// How a judge's bias, its score less the person's, grows with something that ought not to matter: the length of an answer, or its
+/// position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lean {
+pub struct BiasTrend {
     /// Answers of which it is known.
     pub labels: usize,
     /// Spearman's correlation of the difference with it: above 0 the judge favours more of it.
@@ -41,7 +42,7 @@ pub struct Lean {
     pub groups: Vec<Group>,
 }
 
-impl Lean {
+impl BiasTrend {
     pub(super) fn by_length(labels: &[Label], clusters: &[String], seed: u64) -> Option<Self> {
         let known = known(labels, clusters, |label| label.words);
         let mut order: Vec<usize> = known.iter().map(|one| one.value).collect();
@@ -139,12 +140,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn label(i: usize, words: usize, position: usize, lean: f64) -> Label {
+    fn label(i: usize, words: usize, position: usize, bias: f64) -> Label {
         Label {
             question_id: i.to_string(),
             document: None,
             human: 5.0,
-            judge: 5.0 + lean,
+            judge: 5.0 + bias,
             words: Some(words),
             position: Some(position),
         }
@@ -155,12 +156,12 @@ mod tests {
         // A point more for every 100 words, whatever the position.
         let labels: Vec<Label> = (0..60).map(|i| label(i, 10 * i, i % 7 + 1, i as f64 / 10.0 - 3.0)).collect();
         let names: Vec<String> = labels.iter().map(|label| label.question_id.clone()).collect();
-        let length = Lean::by_length(&labels, &names, 7).unwrap();
+        let length = BiasTrend::by_length(&labels, &names, 7).unwrap();
         assert!((length.slope.value - 1.0).abs() < 1e-9 && length.spearman.value > 0.999);
         let bounds: Vec<(usize, usize, usize)> = length.groups.iter().map(|g| (g.from, g.to, g.labels)).collect();
         assert_eq!(bounds, [(0, 190, 20), (200, 390, 20), (400, 590, 20)]);
         assert!(length.groups[0].bias.value < -1.9 && length.groups[2].bias.value > 1.9);
-        let position = Lean::by_position(&labels, &names, 7).unwrap();
+        let position = BiasTrend::by_position(&labels, &names, 7).unwrap();
         let [low, high] = position.slope.interval.unwrap();
         assert!(low < 0.0 && 0.0 < high, "{position:?}");
         assert_eq!(position.groups.len(), 6);
@@ -171,7 +172,7 @@ mod tests {
     fn what_does_not_vary_leads_nowhere() {
         let labels: Vec<Label> = (0..4).map(|i| label(i, 30, 1, 0.0)).collect();
         let names: Vec<String> = labels.iter().map(|label| label.question_id.clone()).collect();
-        assert!(Lean::by_length(&labels, &names, 7).is_none());
-        assert!(Lean::by_position(&[], &[], 7).is_none());
+        assert!(BiasTrend::by_length(&labels, &names, 7).is_none());
+        assert!(BiasTrend::by_position(&[], &[], 7).is_none());
     }
 }

@@ -1,40 +1,40 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Lets so many threads in at once, however many ask.
+/// A counting semaphore: so many threads hold a permit at once, however many ask.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Semaphore {
     free: Mutex<usize>,
-    left: Condvar,
+    returned: Condvar,
 }
 
-/// Somebody inside a [`Gate`]; leaves when dropped.
+/// A permit of a [`Semaphore`], given back when dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct Inside<'a>(&'a Gate);
+pub struct Permit<'a>(&'a Semaphore);
 
-impl Gate {
-    /// Makes a gate for `most`, at least one.
+impl Semaphore {
+    /// Makes a semaphore of `most` permits, at least one.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self { free: Mutex::new(most.max(1)), left: Condvar::new() }
+        Self { free: Mutex::new(most.max(1)), returned: Condvar::new() }
     }
 
-    /// Waits until there is room.
-    pub fn enter(&self) -> Inside<'_> {
+    /// Waits for a permit.
+    pub fn acquire(&self) -> Permit<'_> {
         // A number is never half written.
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
-            free = self.left.wait(free).unwrap_or_else(PoisonError::into_inner);
+            free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
-        Inside(self)
+        Permit(self)
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.left.notify_one();
+        self.0.returned.notify_one();
     }
 }
 
@@ -43,15 +43,15 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    use super::Gate;
+    use super::Semaphore;
 
     #[test]
-    fn no_more_than_that_are_inside() {
-        let (gate, inside, most) = (Gate::new(3), AtomicUsize::new(0), AtomicUsize::new(0));
+    fn no_more_than_that_hold_a_permit() {
+        let (semaphore, inside, most) = (Semaphore::new(3), AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..12 {
                 scope.spawn(|| {
-                    let _inside = gate.enter();
+                    let _permit = semaphore.acquire();
                     most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     std::thread::sleep(Duration::from_millis(2));
                     inside.fetch_sub(1, Ordering::SeqCst);

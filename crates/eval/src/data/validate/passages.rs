@@ -1,8 +1,9 @@
-//! BM25 (Robertson and Zaragoza 2009) over passages in memory, to say how hard a question is.
+//! Passages that are searched with BM25, to say how hard a question is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use pericope_api::{Document, Span};
+use pericope_util::Bm25;
 use rayon::prelude::*;
 
 use super::record::Ranks;
@@ -10,23 +11,18 @@ use crate::text::Stems;
 
 /// Words of a passage; a sentence is never parted.
 const PASSAGE: usize = 100;
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
 
-/// A passage: its document, its place, its length in stems.
+/// A passage: its document and its place.
 struct Passage {
     document: usize,
     span: Span,
-    length: f64,
 }
 
 /// Passages that can be searched.
 pub(super) struct Passages {
     stems: Stems,
     passages: Vec<Passage>,
-    /// For each stem the passages that hold it, and how often.
-    postings: HashMap<u32, Vec<(u32, u32)>>,
-    mean: f64,
+    words: Bm25,
 }
 
 impl Passages {
@@ -34,45 +30,25 @@ impl Passages {
         let stems = Stems::of_documents(documents);
         let each: Vec<Vec<(Span, Vec<u32>)>> =
             documents.par_iter().map(|document| passages(&stems, document)).collect();
-        let mut found = Self { stems, passages: Vec::new(), postings: HashMap::new(), mean: 1.0 };
+        let (mut found, mut texts) = (Vec::new(), Vec::new());
         for (document, cut) in each.into_iter().enumerate() {
-            for (span, mut words) in cut {
-                let number = u32::try_from(found.passages.len()).unwrap_or(u32::MAX);
-                found.passages.push(Passage { document, span, length: words.len() as f64 });
-                words.sort_unstable();
-                for run in words.chunk_by(|a, b| a == b) {
-                    if let Some(stem) = run.first() {
-                        let times = u32::try_from(run.len()).unwrap_or(u32::MAX);
-                        found.postings.entry(*stem).or_default().push((number, times));
-                    }
-                }
+            for (span, words) in cut {
+                found.push(Passage { document, span });
+                texts.push(words);
             }
         }
-        let total: f64 = found.passages.iter().map(|passage| passage.length).sum();
-        found.mean = (total / found.passages.len().max(1) as f64).max(1.0);
-        found
+        Self { stems, passages: found, words: Bm25::new(texts.iter().map(Vec::as_slice)) }
     }
 
     /// The ranks of what holds a part of the answer; of equal scores, what comes first in the file comes first.
     pub fn ranks(&self, query: &str, document: usize, answer: Span) -> Ranks {
-        let mut scores: HashMap<u32, f64> = HashMap::new();
-        let count = self.passages.len() as f64;
-        for stem in self.stems.distinct(query) {
-            let Some(held) = self.postings.get(&stem) else { continue };
-            let n = held.len() as f64;
-            let weight = (1.0 + (count - n + 0.5) / (n + 0.5)).ln();
-            for (number, times) in held {
-                let length = self.passages.get(*number as usize).map_or(0.0, |passage| passage.length);
-                let times = f64::from(*times);
-                let part = times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length / self.mean));
-                *scores.entry(*number).or_default() += weight * part;
-            }
-        }
-        let mut order: Vec<(u32, f64)> = scores.into_iter().collect();
-        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let scores = self.words.scores(&self.stems.of(query));
+        // What has no word of the query is not found.
+        let mut order: Vec<(&Passage, f64)> =
+            self.passages.iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (mut ranks, mut seen) = (Ranks::default(), HashSet::new());
-        for (rank, (number, _)) in order.into_iter().enumerate() {
-            let Some(passage) = self.passages.get(number as usize) else { continue };
+        for (rank, (passage, _)) in order.into_iter().enumerate() {
             seen.insert(passage.document);
             if passage.document == document {
                 ranks.document.get_or_insert(seen.len());
