@@ -12,7 +12,7 @@ use pericope_learn::training::{AskedDocument, LabelledDocument, PreparedQuestion
 use pericope_segment::split::{Shares, Split};
 use serde::Serialize;
 
-use super::args::TrainArgs;
+use super::shared::TrainArgs;
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::resources::failure;
