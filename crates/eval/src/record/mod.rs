@@ -27,6 +27,7 @@ use crate::stats::LeaveOneOut;
 
 use self::finite::{finite_metrics, null_as_nan};
 pub use chunker::{AnswerTime, ChunkerRow, QueryTimes, RetrieverRow};
+pub use finite::Metrics;
 pub use histogram::Histogram;
 pub use item::{Answer, Gold, Item, Judgement, Retrieved, Status};
 pub use items::{ITEMS, ItemError, ItemReader, ItemSeeker};
@@ -36,9 +37,6 @@ pub use pairwise::{PairwiseItem, PairwiseRow, Preference};
 pub use run::{Checksums, Machine, RunRecord};
 pub use same_size::SameSize;
 pub use verdict::{FEW_DOCUMENTS, Family, Outcome, PrimaryRecord, Verdict};
-
-/// Metric name to value; names as in `summary.json`: `span_recall`, `judge`, `token_f1`.
-pub type Metrics = BTreeMap<Metric, f64>;
 
 /// `summary.json`: one run in figures.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! happens. What a crash leaves in between belongs to no commit, and goes with the next.
 
 mod columns;
+mod failures;
 mod fields;
 mod listing;
 mod own;

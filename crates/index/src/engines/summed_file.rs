@@ -16,7 +16,7 @@ use tantivy::directory::footer::Footer;
 use tantivy::directory::{AntiCallToken, FileHandle, FileSlice, OwnedBytes, TerminatingWrite, WritePtr};
 use twox_hash::XxHash3_64;
 
-use super::text_files::Failures;
+use super::failures::Failures;
 use crate::error::DamagedFile;
 
 const MAGIC: [u8; 8] = *b"PERISUM1";

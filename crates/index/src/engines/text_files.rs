@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pericope_util::{StagedFile, replace_file};
 use tantivy::Directory;
@@ -12,8 +12,8 @@ use tantivy::directory::{
 };
 use twox_hash::XxHash3_128;
 
+use super::failures::Failures;
 use super::summed_file::{SummedFile, SummedWriter};
-use crate::IndexError;
 use crate::guard::copy;
 
 /// The list of the segments of a commit.
@@ -31,22 +31,6 @@ pub(super) struct TextFiles {
     files: MmapDirectory,
     writes: bool,
     failures: Failures,
-}
-
-/// The first write that failed, in whichever thread: the engine's threads are not asked why they ended.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Failures(Arc<OnceLock<(PathBuf, io::Error)>>);
-
-impl Failures {
-    /// Remembers why a file could not be written, where nothing failed before.
-    pub fn keep<T>(&self, path: &Path, result: io::Result<T>) -> io::Result<T> {
-        result.inspect_err(|error| drop(self.0.set((path.to_owned(), copy(error)))))
-    }
-
-    /// The first failure, with the path of its file.
-    pub fn first(&self) -> Option<IndexError> {
-        self.0.get().map(|(path, error)| IndexError::io(path)(copy(error)))
-    }
 }
 
 impl TextFiles {

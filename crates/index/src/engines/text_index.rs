@@ -13,8 +13,9 @@ use tantivy::{
 };
 use uuid::Uuid;
 
+use super::failures::Failures;
 use super::fields::{Fields, Version};
-use super::text_files::{Failures, TextFiles};
+use super::text_files::TextFiles;
 use crate::IndexError;
 use crate::analyzer::{
     ENGLISH_ANALYZER, HintedTokenizer, Rules, SOURCE_ANALYZER, TEXT_ANALYZER, text_analyzer, without_hint,

@@ -3,8 +3,8 @@ use tantivy::indexer::LogMergePolicy;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use uuid::Uuid;
 
+use super::failures::Failures;
 use super::fields::Fields;
-use super::text_files::Failures;
 use super::text_index::{Committed, TextIndex};
 use crate::IndexError;
 use crate::analyzer::hinted;

@@ -5,7 +5,7 @@ use pericope_segment::segment_costs::{SegmentCosts, scores};
 use super::checkpoint::Weights;
 use super::decode::best_count;
 use super::lengths::Lengths;
-use super::sections::{expected_segments, price_of};
+use super::sections::{SURE, expected_segments, price_of};
 use super::window_diff::ExpectedWindowDiff;
 
 /// Sentences of a segment beyond which one more counts as the last one did; fewer where the table would have more than [`CELLS`].
@@ -16,9 +16,6 @@ const CELLS: usize = 8 << 20;
 
 /// Steps at most of the programme that finds the best segmentation of a given number, where no price gives that number.
 const STEPS: usize = 1 << 30;
-
-/// Nats that no evidence outweighs.
-pub(super) const SURE: f64 = 1e6;
 
 /// Thresholds, in hundredths, among whose segmentations the one with the least expected WindowDiff is looked for: from few boundaries
 /// to many.

@@ -1,10 +1,12 @@
 //! How many sections a document has, before they are looked for.
 
-use super::cut::SURE;
 use crate::probability::probability;
 
 /// Names the rule that counts sections, in the fingerprints of segmenters.
 pub(super) const COUNT_RULE: &str = "count-2";
+
+/// Nats that no evidence outweighs.
+pub(super) const SURE: f64 = 1e6;
 
 /// The number of segments that a document is expected to have by the log-odds of a boundary at each of its gaps alone.
 pub(super) fn expected_segments(odds: &[f64]) -> f64 {

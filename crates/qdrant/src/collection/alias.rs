@@ -10,7 +10,7 @@ use qdrant_client::qdrant::alias_operations::Action;
 use qdrant_client::qdrant::{AliasOperations, ChangeAliases, CreateAlias, ListAliasesRequest, RenameAlias};
 use tonic::{Code, Response};
 
-use super::create::inspect;
+use super::inspect::inspect;
 use crate::Error;
 use crate::connection::{Connection, Purpose};
 use crate::names::{is_mark, mark, number_of, title};

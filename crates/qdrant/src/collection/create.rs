@@ -1,19 +1,18 @@
-//! Looking at a collection, making it and its payload indexes, deleting it.
+//! Making a collection and its payload indexes, deleting it.
 
 use std::collections::{HashMap, HashSet};
 
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::quantization_config::Quantization as Method;
 use qdrant_client::qdrant::{
-    BinaryQuantization, CollectionInfo, CompressionRatio, CreateCollection, CreateFieldIndexCollection,
-    DeleteCollection, Distance as ServerDistance, FieldType, GetCollectionInfoRequest, Modifier, PayloadIndexParams,
-    ProductQuantization, QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig,
-    SparseVectorConfig, SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap,
-    VectorsConfig, vectors_config,
+    BinaryQuantization, CompressionRatio, CreateCollection, CreateFieldIndexCollection, DeleteCollection,
+    Distance as ServerDistance, FieldType, Modifier, PayloadIndexParams, ProductQuantization, QuantizationConfig,
+    QuantizationType, ScalarQuantization, SparseIndexConfig, SparseVectorConfig, SparseVectorParams, TextIndexParams,
+    TokenizerType, VectorParams, VectorParamsMap, VectorsConfig, vectors_config,
 };
-use tonic::{Code, Response};
 
 use super::alias::resolve;
+use super::inspect::inspect;
 use crate::connection::{Connection, Purpose};
 use crate::point::{DENSE, SPARSE, fields};
 use crate::settings::{Distance, Quantization, Settings};
@@ -29,46 +28,6 @@ const INDEXES: &[(&str, FieldType)] = &[
     (fields::FILE_TYPE, FieldType::Keyword),
     (fields::LANGUAGE, FieldType::Keyword),
 ];
-
-/// A collection that exists and is ours.
-pub(crate) struct Found {
-    pub record: Record,
-    pub quantized: bool,
-    /// The fields that have an index.
-    pub indexed: HashSet<String>,
-}
-
-/// Looks at the collection (or alias) of that name; nothing where there is none.
-pub(crate) async fn inspect(connection: &Connection, name: &str) -> Result<Option<Found>, Error> {
-    const CALL: &str = "looking at the collection";
-    let response = connection
-        .call(CALL, Purpose::Read, || {
-            let mut client = connection.collections.clone();
-            let request = GetCollectionInfoRequest { collection_name: name.to_owned() };
-            async move {
-                match client.get(request).await {
-                    Err(status) if status.code() == Code::NotFound => Ok(Response::new(None)),
-                    other => other.map(|response| Response::new(response.into_inner().result)),
-                }
-            }
-        })
-        .await?;
-    let Some(CollectionInfo { config, payload_schema, .. }) = response else { return Ok(None) };
-    let metadata = config.as_ref().map(|config| &config.metadata);
-    let record = match metadata {
-        None => None,
-        Some(metadata) => Record::from_metadata(name, metadata)?,
-    };
-    let Some(record) = record else {
-        return Err(Error::NotOurs {
-            collection: name.to_owned(),
-            address: connection.target.address(),
-            version: connection.version().await?,
-        });
-    };
-    let quantized = config.is_some_and(|config| config.quantization_config.is_some());
-    Ok(Some(Found { record, quantized, indexed: payload_schema.into_keys().collect() }))
-}
 
 /// Makes a collection and its indexes; where another worker was faster, that is as good. An alias of the name is not: it
 /// leads to another corpus.

@@ -2,6 +2,7 @@
 
 mod alias;
 mod create;
+mod inspect;
 mod languages;
 mod listing;
 mod read;
@@ -13,7 +14,8 @@ use crate::names::title;
 use crate::{Bm25, Error, Record, Target, Writer};
 
 pub(crate) use self::alias::{Aliases, ensure_mark, publish};
-pub(crate) use self::create::{Found, create, delete, inspect};
+pub(crate) use self::create::{create, delete};
+pub(crate) use self::inspect::{Found, inspect};
 pub use self::read::Stored;
 pub(crate) use self::read::{payload, scroll};
 

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
 use super::hiercrf::{TRAIN_HIERCRF_EXAMPLES, TrainHiercrfArgs};
 use super::judge::{TRAIN_JUDGE_EXAMPLES, TrainJudgeArgs};
-use super::shared::{EncoderArgs, EndArgs, HoldoutArgs, LayerArgs};
+use super::shared::TrainArgs;
 use super::topic::{TRAIN_TOPIC_EXAMPLES, TrainTopicArgs};
 use crate::args::at_least_one;
 use crate::places;
@@ -33,51 +33,6 @@ pub enum TrainCommand {
     /// NSP: whether a sentence follows the one before it
     #[command(after_help = TRAIN_NSP_EXAMPLES)]
     Nsp(TrainNspArgs),
-}
-
-/// What every training takes.
-#[derive(Debug, Args)]
-pub struct TrainArgs {
-    /// Documents with known boundaries, as segment-eval reads them, or folders with files *.jsonl and *.jsonl.gz; may be
-    /// given several times
-    #[arg(long, required = true, value_name = "PATH", value_parser = places::path())]
-    pub data: Vec<PathBuf>,
-    #[command(flatten)]
-    pub encoder: EncoderArgs,
-    /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`).
-    /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
-    #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub start: Option<String>,
-    #[command(flatten)]
-    pub holdout: HoldoutArgs,
-    /// Tokens of a sequence, special tokens included [default: 512, or what the base model reads; nsp: 256]
-    #[arg(long, value_name = "N")]
-    pub tokens: Option<usize>,
-    #[command(flatten)]
-    pub layers: LayerArgs,
-    /// Passes over the data, at most [default: 4; nsp: 1]
-    #[arg(long, value_name = "X")]
-    pub epochs: Option<f64>,
-    /// Sequences a step [default: 8; nsp: 32]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub batch: Option<usize>,
-    /// Sequences whose gradients are worked out at once: less memory where it is lower [default: 2; nsp: 8]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub micro_batch: Option<usize>,
-    /// Highest learning rate of the encoder [default: 1.5e-4; nsp: 1e-4]
-    #[arg(long, value_name = "X")]
-    pub learning_rate: Option<f64>,
-    /// Highest learning rate of the heads
-    #[arg(long, value_name = "X", default_value_t = 1e-3)]
-    pub head_learning_rate: f64,
-    /// Validations without a better F1 after which training ends
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
-    pub patience: usize,
-    /// Validations a pass [default: 4; nsp: 8]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub validations: Option<usize>,
-    #[command(flatten)]
-    pub end: EndArgs,
 }
 
 const TRAIN_WESWIN_EXAMPLES: &str = "Examples:

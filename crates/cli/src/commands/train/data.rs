@@ -12,8 +12,7 @@ use pericope_learn::training::{AskedDocument, LabelledDocument, PreparedQuestion
 use pericope_segment::split::Split;
 use serde::Serialize;
 
-use super::args::TrainArgs;
-use super::shared::HoldoutArgs;
+use super::shared::{HoldoutArgs, TrainArgs};
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::resources::failure;

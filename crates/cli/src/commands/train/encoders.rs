@@ -7,9 +7,10 @@ use pericope_learn::nsp;
 use pericope_learn::training::{Data, Options, train_nsp, train_weswin};
 use pericope_learn::weswin::{CHECKPOINT, Checkpoint, open};
 
-use super::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
+use super::args::{TrainNspArgs, TrainWeswinArgs};
 use super::data::{Counts, Documents, Parting, Questions};
 use super::report::{Done, failure, notes};
+use super::shared::TrainArgs;
 use super::watch::Watch;
 use crate::commands::dataset::shown_report;
 use crate::input;

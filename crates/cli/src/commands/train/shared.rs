@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pericope_learn::corpus::SplitOptions;
 
+use crate::args::at_least_one;
 use crate::commands::dataset::SplitArgs;
 use crate::places;
 
@@ -83,4 +84,49 @@ pub struct CourseArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// What every training of an encoder on documents with known boundaries takes.
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// Documents with known boundaries, as segment-eval reads them, or folders with files *.jsonl and *.jsonl.gz; may be
+    /// given several times
+    #[arg(long, required = true, value_name = "PATH", value_parser = places::path())]
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub encoder: EncoderArgs,
+    /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`).
+    /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub start: Option<String>,
+    #[command(flatten)]
+    pub holdout: HoldoutArgs,
+    /// Tokens of a sequence, special tokens included [default: 512, or what the base model reads; nsp: 256]
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<usize>,
+    #[command(flatten)]
+    pub layers: LayerArgs,
+    /// Passes over the data, at most [default: 4; nsp: 1]
+    #[arg(long, value_name = "X")]
+    pub epochs: Option<f64>,
+    /// Sequences a step [default: 8; nsp: 32]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub batch: Option<usize>,
+    /// Sequences whose gradients are worked out at once: less memory where it is lower [default: 2; nsp: 8]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub micro_batch: Option<usize>,
+    /// Highest learning rate of the encoder [default: 1.5e-4; nsp: 1e-4]
+    #[arg(long, value_name = "X")]
+    pub learning_rate: Option<f64>,
+    /// Highest learning rate of the heads
+    #[arg(long, value_name = "X", default_value_t = 1e-3)]
+    pub head_learning_rate: f64,
+    /// Validations without a better F1 after which training ends
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
+    pub patience: usize,
+    /// Validations a pass [default: 4; nsp: 8]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub validations: Option<usize>,
+    #[command(flatten)]
+    pub end: EndArgs,
 }

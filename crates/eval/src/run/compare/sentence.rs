@@ -8,10 +8,19 @@ use crate::metric::{Metric, Unit};
 use crate::record::{Cell, Comparison, FEW_DOCUMENTS, Outcome, Verdict};
 use crate::stats::{self, ALPHA};
 
-use super::verdict::Reason;
-
 /// Names that are listed; of more, their number is said.
 const NAMED: usize = 5;
+
+/// Why a chunker is the recommended one of those that may be the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It has the highest mean of so many that cost the least.
+    Cheapest(usize),
+    /// It has the highest mean of so many that cost the least as far as costs are known.
+    CheapestKnown(usize),
+    /// All cost about the same, and it has the highest mean.
+    Highest,
+}
 
 /// What the sentence needs beside the verdict.
 pub(super) struct About<'a> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::verdict::{Cost, Reason, cheapest, indexing_pace, seconds, undecided};
+use super::sentence::Reason;
+use super::verdict::{Cost, cheapest, indexing_pace, seconds, undecided};
 use super::*;
 use crate::cell::Cutoff;
 use crate::record::{Gold, Item, Status};

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::sentence::Reason;
 use super::{Resampled, sentence};
 use crate::config::Decision;
 use crate::record::{Cell, ChunkerRow, Comparison, Outcome, PrimaryRecord, Verdict};
@@ -20,17 +21,6 @@ pub(super) struct Cost {
     pub(super) tokens: f64,
     /// Price of the models' answers at the primary cell.
     pub(super) money: f64,
-}
-
-/// Why a chunker is the recommended one of those that may be the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// It has the highest mean of so many that cost the least.
-    Cheapest(usize),
-    /// It has the highest mean of so many that cost the least as far as costs are known.
-    CheapestKnown(usize),
-    /// All cost about the same, and it has the highest mean.
-    Highest,
 }
 
 pub(super) fn of(
