@@ -71,6 +71,18 @@ fn kamradt_cuts_where_the_distance_is_above_the_percentile() {
 }
 
 #[test]
+fn a_wide_buffer_holds_no_more_than_is_read() {
+    let encoder = Arc::new(Hashing::default());
+    let kamradt = Kamradt { encoder: encoder.clone(), threshold: DistanceThreshold::default(), buffer: usize::MAX };
+    let sentences: Vec<String> = (0..2000).map(|i| format!("{} number {i}.", TOPICS[i % TOPICS.len()])).collect();
+    let document = Document::from_sentences("d", &sentences);
+    kamradt.segment(&document).unwrap();
+    // 64 bytes for each of the 256 tokens that it reads, and what is left of the last sentence.
+    let most = 64 * 256 + 100;
+    assert!(document.source.len() > 2 * most && encoder.bytes.load(Ordering::Relaxed) <= most * sentences.len());
+}
+
+#[test]
 fn variance_and_fusion_find_the_topics() {
     let document = four_topics();
     let variance = Variance::new(Arc::new(Hashing::default()));
