@@ -111,6 +111,29 @@ fn code_has_no_part_in_the_evidence() {
 }
 
 #[test]
+fn a_known_count_is_kept_where_there_is_more_code_than_prose() {
+    let mut document = four_topics();
+    document.sentences.truncate(6);
+    for prose in [&[0, 3][..], &[5], &[]] {
+        for (i, sentence) in document.sentences.iter_mut().enumerate() {
+            sentence.kind = if prose.contains(&i) { Kind::Prose } else { Kind::Code };
+        }
+        for segmenter in [
+            Box::new(Variance::new(Arc::new(Hashing::default()))) as Box<dyn Segmenter>,
+            Box::new(Fusion::new(Arc::new(Hashing::default()))),
+        ] {
+            for segments in 0..9 {
+                let found = segment_into(segmenter.as_ref(), &document, segments).unwrap();
+                assert_eq!(found.segments(), segments.clamp(1, 6), "{prose:?}");
+                assert!(segments < 2 || prose.len() < 2 || found.after().contains(&3), "{found:?}");
+            }
+            let empty = Document::from_sentences("d", &[""]);
+            assert_eq!(segment_into(segmenter.as_ref(), &empty, 3).unwrap().segments(), 0);
+        }
+    }
+}
+
+#[test]
 fn fusion_has_fewer_boundaries_at_a_higher_price() {
     let document = four_topics();
     let count = |price: f64| {
