@@ -118,11 +118,15 @@ impl Rows {
             for gap in next..gaps.end.min(i + k + 1) {
                 while next < (gap + k).min(n) {
                     let cosine = dot(self.row(i), self.row(next));
-                    while open.pop_back_if(|(_, other)| pick(*other, cosine) == cosine).is_some() {}
+                    while open.back().is_some_and(|&(_, other)| pick(other, cosine) == cosine) {
+                        open.pop_back();
+                    }
                     open.push_back((next, cosine));
                     next += 1;
                 }
-                while open.pop_front_if(|(j, _)| *j < gap).is_some() {}
+                while open.front().is_some_and(|&(j, _)| j < gap) {
+                    open.pop_front();
+                }
                 if let (Some(best), Some(&(_, first))) = (best.get_mut(gap - gaps.start), open.front()) {
                     *best = Some(best.map_or(first, |best| pick(best, first)));
                 }
