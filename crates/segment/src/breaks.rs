@@ -186,7 +186,7 @@ fn grapheme(text: &str, lo: usize, hi: usize) -> Option<usize> {
 }
 
 /// True where no grapheme cluster of the text that starts at `lo` spans `at`.
-fn is_grapheme_boundary(text: &str, lo: usize, at: usize) -> bool {
+pub(crate) fn is_grapheme_boundary(text: &str, lo: usize, at: usize) -> bool {
     let bytes = text.as_bytes();
     let (Some(before), Some(after)) = (at.checked_sub(1).and_then(|b| bytes.get(b)), bytes.get(at)) else {
         return true;

@@ -61,12 +61,12 @@ fn behind(run: &str, white: &str) -> u64 {
     if white.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
         return 0;
     }
-    mark(run.trim_end_matches(CLOSING)).unwrap_or(SPACE)
+    run.trim_end_matches(CLOSING).chars().next_back().and_then(mark).unwrap_or(SPACE)
 }
 
-/// What a cut costs behind a text by its last character; none where that is no mark.
-fn mark(text: &str) -> Option<u64> {
-    match text.chars().next_back()? {
+/// What a cut costs behind a character; none where that is no mark.
+fn mark(last: char) -> Option<u64> {
+    match last {
         '.' | '?' | '!' | '。' | '？' | '！' | '।' | '۔' => Some(STOP),
         ',' | '，' | '、' | '،' => Some(COMMA),
         _ => None,
@@ -79,18 +79,22 @@ fn inside(text: &str, run: Span, tokens: &TokenMap, limit: usize, add: &mut impl
     let in_word = |c: char| c.is_alphanumeric() && !is_cjk(c);
     let mut from = run.start;
     let mut before: Option<char> = None;
+    // The last character before that closes nothing.
+    let mut open: Option<char> = None;
     for (offset, c) in run.of(text).char_indices() {
         let at = run.start + offset;
         let parts = before.is_some_and(|before| !(in_word(before) && in_word(c)));
-        let fits = parts && breaks::last_of(text, from, at, Level::Grapheme) == Some(at);
-        if fits {
+        if parts && breaks::is_grapheme_boundary(text, from, at) {
             apart(text, Span::new(from, at), tokens, limit, add);
-            let own = text.get(run.start..at).map(|text| text.trim_end_matches(CLOSING)).and_then(mark);
+            let own = open.and_then(mark);
             // `3.14` and `a,b` are no ends: only marks of scripts without spaces are.
             add(at, own.filter(|_| before.is_some_and(|b| !b.is_ascii())).unwrap_or(INSIDE));
             from = at;
         }
         before = Some(c);
+        if !CLOSING.contains(&c) {
+            open = before;
+        }
     }
     apart(text, Span::new(from, run.end), tokens, limit, add);
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope_api::{Document, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 use pericope_util::cosine;
 
-use super::reading::{BATCH, readable};
+use super::reading::{BATCH, bytes_read, readable};
 use crate::Resources;
 use crate::depth::{gradient, mean_and_deviation, percentile};
 use crate::registry::args::SpecArgs;
@@ -137,6 +137,7 @@ pub struct Kamradt {
 impl Kamradt {
     fn distances(&self, document: &Document) -> Result<Vec<f64>, SegmentError> {
         let n = document.len();
+        let read = bytes_read(self.encoder.as_ref());
         let mut distances = Vec::with_capacity(n.saturating_sub(1));
         let mut before: Vec<f32> = Vec::new();
         for start in (0..n).step_by(BATCH) {
@@ -144,9 +145,19 @@ impl Kamradt {
             let around = start.saturating_sub(self.buffer)..here.end.saturating_add(self.buffer).min(n);
             let texts: Vec<_> = around.clone().map(|j| readable(document, j, self.encoder.as_ref())).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            // Bytes of the texts before each, and of all.
+            let mut bytes = Vec::with_capacity(texts.len() + 1);
+            bytes.push(0usize);
+            bytes.extend(texts.iter().scan(0, |sum, text| {
+                *sum += text.len() + 1;
+                Some(*sum)
+            }));
             let window = |i: usize| {
-                let end = i.saturating_add(self.buffer).saturating_add(1).min(n);
-                i.saturating_sub(self.buffer) - around.start..end - around.start
+                let start = i.saturating_sub(self.buffer) - around.start;
+                let end = i.saturating_add(self.buffer).saturating_add(1).min(n) - around.start;
+                // Of a wide buffer no more than is read, lest every window hold all of the document.
+                let until = bytes[start].saturating_add(read);
+                start..end.min(bytes.partition_point(|&before| before < until).max(start + 1))
             };
             let windows: Vec<_> = here.map(window).collect();
             let found = self.encoder.encode_windows(&texts, &windows)?.finite(self.encoder.name())?;

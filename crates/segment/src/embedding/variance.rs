@@ -108,13 +108,13 @@ impl KnownCount for Variance {
         let n = document.len();
         let vectors = Vectors::of(document, self.encoder.as_ref())?;
         if vectors.len() < 2 {
-            return Ok(Boundaries::none(n));
+            return Ok(vectors.spread_boundaries(&Boundaries::none(vectors.len()), n, segments));
         }
         let wanted = LONGEST.max(4 * vectors.len() / segments.max(1));
         if SegmentCosts::counts(vectors.len(), SegmentCosts::reach(vectors.len(), wanted), segments)
             && let Some(found) = band(&vectors, wanted).counted(segments)?
         {
-            return vectors.spread_boundaries(&found, n);
+            return Ok(vectors.spread_boundaries(&found, n, segments));
         }
         Ok(Boundaries::top(&vectors.spread(&self.scores(&vectors)?, n), segments.saturating_sub(1)))
     }

@@ -58,10 +58,19 @@ impl Vectors {
         language::spread(scores, &self.sentences, n)
     }
 
-    /// Boundaries between the sentences that were read, as boundaries of the whole document of `n` sentences.
-    pub fn spread_boundaries(&self, found: &Boundaries, n: usize) -> Result<Boundaries, SegmentError> {
-        let after = found.after().iter().filter_map(|&gap| self.sentences.get(gap).copied()).collect();
-        Ok(Boundaries::new(n, after)?)
+    /// Boundaries between the sentences that were read, as those of the whole document of `n` sentences into `segments` segments, at
+    /// most one a sentence: where more are wanted than sentences were read, gaps around code are taken too, the first ones.
+    pub fn spread_boundaries(&self, found: &Boundaries, n: usize, segments: usize) -> Boundaries {
+        if n == 0 {
+            return Boundaries::none(0);
+        }
+        let mut chosen = vec![0.0; n - 1];
+        for next in found.after().iter().filter_map(|&gap| self.sentences.get(gap)) {
+            if let Some(chosen) = chosen.get_mut(next - 1) {
+                *chosen = 1.0;
+            }
+        }
+        Boundaries::top(&chosen, segments.saturating_sub(1))
     }
 
     /// For every segment of up to `longest` vectors the weighted sum of the squared distances of its vectors from their weighted mean:

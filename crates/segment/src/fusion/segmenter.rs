@@ -204,13 +204,13 @@ impl KnownCount for Fusion {
         let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
         let vectors = evidence.vectors();
         if vectors.len() < 2 {
-            return Ok(Boundaries::none(n));
+            return Ok(vectors.spread_boundaries(&Boundaries::none(vectors.len()), n, segments));
         }
         let wanted = self.longest.max(4 * vectors.len() / segments.max(1));
         if SegmentCosts::counts(vectors.len(), SegmentCosts::reach(vectors.len(), wanted), segments)
             && let Some(found) = evidence.band(wanted).counted(segments)?
         {
-            return vectors.spread_boundaries(&found, n);
+            return Ok(vectors.spread_boundaries(&found, n, segments));
         }
         Ok(Boundaries::top(&vectors.spread(&self.scores(&evidence)?, n), segments.saturating_sub(1)))
     }

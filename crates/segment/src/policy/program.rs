@@ -145,6 +145,8 @@ impl Problem<'_> {
 
     /// The best cuts inside `units`, none of them at a gap that is `closed`, with chunks of at most `max` tokens (single units
     /// are always allowed, and so is what lies between gaps that are not closed).
+    ///
+    /// Starts are tried from the nearest on, up to the first before which nothing can be better than what was found.
     pub fn path(&self, units: Range<usize>, max: Option<usize>, closed: &[bool]) -> Vec<usize> {
         let (low, n) = (units.start, units.len());
         let mut best = vec![Value::default(); n + 1];
@@ -160,10 +162,17 @@ impl Problem<'_> {
             value
         };
         let is_closed = |i: usize| 0 < i && i < n && closed.get(low + i - 1).copied().unwrap_or_default();
+        // The best that chunks from any of the units up to this one may come to: what they begin with, were they to cost nothing.
+        let mut hope: Vec<Value> = Vec::with_capacity(n);
         // Without a maximum, starts so far back that the chunk is over the minimum: all cost nothing, so the best is kept.
         let mut far: Option<(Value, usize)> = None;
         let mut near = 0;
         for end in (1..=n).filter(|&end| !is_closed(end)) {
+            for start in hope.len()..end {
+                let before = hope.last().copied();
+                let own = (!is_closed(start)).then(|| Value { squares: 0, ..begin(&best, start) });
+                hope.push(before.max(own).unwrap_or_default());
+            }
             if max.is_none() {
                 let enough = self.min.unwrap_or(0);
                 while near < end && self.tokens(low + near, low + end) >= enough {
@@ -177,7 +186,8 @@ impl Problem<'_> {
             let mut found = far;
             for start in (near..end).rev() {
                 let tokens = self.tokens(low + start, low + end);
-                if max.is_some_and(|max| tokens > max) && start + 1 < end {
+                let is_over = max.is_some_and(|max| tokens > max) && start + 1 < end;
+                if is_over || found.is_some_and(|kept| kept.0 > hope[start]) {
                     break;
                 }
                 if is_closed(start) {
@@ -343,5 +353,9 @@ mod tests {
         assert_eq!(problem(Some(50), None).solve(), [0; 0]);
         assert_eq!(problem(Some(50), Some(102)).solve().len(), n / 100 - 1);
         assert_eq!(problem(None, Some(102)).solve().len(), n / 100 - 1);
+        // Nor where chunks may be as long as the document.
+        let gaps = vec![1; n - 1];
+        let long = Problem { gaps: &gaps, ..problem(Some(50), Some(1_000_000)) };
+        assert_eq!(long.solve().len(), n / 48 - 1);
     }
 }

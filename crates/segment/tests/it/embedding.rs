@@ -71,6 +71,18 @@ fn kamradt_cuts_where_the_distance_is_above_the_percentile() {
 }
 
 #[test]
+fn a_wide_buffer_holds_no_more_than_is_read() {
+    let encoder = Arc::new(Hashing::default());
+    let kamradt = Kamradt { encoder: encoder.clone(), threshold: DistanceThreshold::default(), buffer: usize::MAX };
+    let sentences: Vec<String> = (0..2000).map(|i| format!("{} number {i}.", TOPICS[i % TOPICS.len()])).collect();
+    let document = Document::from_sentences("d", &sentences);
+    kamradt.segment(&document).unwrap();
+    // 64 bytes for each of the 256 tokens that it reads, and what is left of the last sentence.
+    let most = 64 * 256 + 100;
+    assert!(document.source.len() > 2 * most && encoder.bytes.load(Ordering::Relaxed) <= most * sentences.len());
+}
+
+#[test]
 fn variance_and_fusion_find_the_topics() {
     let document = four_topics();
     let variance = Variance::new(Arc::new(Hashing::default()));
@@ -95,6 +107,29 @@ fn code_has_no_part_in_the_evidence() {
     ] {
         assert_eq!(segment_into(segmenter.as_ref(), &document, 4).unwrap().after(), [11, 20, 30]);
         assert_eq!(above(segmenter.segment(&document).unwrap()), [11, 20, 30]);
+    }
+}
+
+#[test]
+fn a_known_count_is_kept_where_there_is_more_code_than_prose() {
+    let mut document = four_topics();
+    document.sentences.truncate(6);
+    for prose in [&[0, 3][..], &[5], &[]] {
+        for (i, sentence) in document.sentences.iter_mut().enumerate() {
+            sentence.kind = if prose.contains(&i) { Kind::Prose } else { Kind::Code };
+        }
+        for segmenter in [
+            Box::new(Variance::new(Arc::new(Hashing::default()))) as Box<dyn Segmenter>,
+            Box::new(Fusion::new(Arc::new(Hashing::default()))),
+        ] {
+            for segments in 0..9 {
+                let found = segment_into(segmenter.as_ref(), &document, segments).unwrap();
+                assert_eq!(found.segments(), segments.clamp(1, 6), "{prose:?}");
+                assert!(segments < 2 || prose.len() < 2 || found.after().contains(&3), "{found:?}");
+            }
+            let empty = Document::from_sentences("d", &[""]);
+            assert_eq!(segment_into(segmenter.as_ref(), &empty, 3).unwrap().segments(), 0);
+        }
     }
 }
 
