@@ -53,7 +53,8 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
             return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
         }
     }
-    let paths: Vec<PathBuf> = args.paths.iter().map(|path| inside_of(&here, path)).collect::<Result<_, _>>()?;
+    let inside = |path: &PathBuf| inside_of(&here, path, "make the project in a folder that holds it");
+    let paths: Vec<PathBuf> = args.paths.iter().map(inside).collect::<Result<_, _>>()?;
     let above = find_here().filter(|project| here.canonicalize().is_ok_and(|here| here != project.root()));
     let (chosen, without_model) = match args.embedder {
         Some(embedder) => (embedder, false),

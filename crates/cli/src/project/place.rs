@@ -104,10 +104,10 @@ impl Project {
     /// Paths of the command line, as they are seen from the project's folder.
     ///
     /// # Errors
-    /// A usage failure for one that lies outside of it.
-    pub fn inside(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    /// A usage failure for one that lies outside of it; `instead` says what to do then.
+    pub fn inside(&self, paths: &[PathBuf], instead: &str) -> Result<Vec<PathBuf>, Failure> {
         let here = env::current_dir().map_err(Failure::usage)?;
-        paths.iter().map(|path| inside(&self.root, &here, path)).collect()
+        paths.iter().map(|path| inside(&self.root, &here, path, instead)).collect()
     }
 
     /// Makes the project's folder the working directory, so that documents have the same names from wherever the command
@@ -144,16 +144,16 @@ impl Project {
 /// Returns a path of the command line as it is seen from a folder, which is the working directory.
 ///
 /// # Errors
-/// A usage failure for one that lies outside of it.
-pub fn inside_of(here: &Path, path: &Path) -> Result<PathBuf, Failure> {
-    inside(here, here, path)
+/// As [`Project::inside`].
+pub fn inside_of(here: &Path, path: &Path, instead: &str) -> Result<PathBuf, Failure> {
+    inside(here, here, path, instead)
 }
 
-fn inside(root: &Path, here: &Path, path: &Path) -> Result<PathBuf, Failure> {
+fn inside(root: &Path, here: &Path, path: &Path, instead: &str) -> Result<PathBuf, Failure> {
     let whole = resolved(&here.join(path));
     whole.strip_prefix(root).ok().and_then(relative).ok_or_else(|| {
         let (path, root) = (shown(path), shown(root));
-        Failure::usage(format!("{path} lies outside of the project {root}: name another index with --into"))
+        Failure::usage(format!("{path} lies outside of the project {root}: {instead}"))
     })
 }
 
@@ -187,13 +187,13 @@ mod tests {
     fn paths_are_seen_from_the_root() {
         let project = Project { root: "/home/me/project".into() };
         let here = Path::new("/home/me/project/docs");
-        let seen = |path: &str| inside(project.root(), here, Path::new(path)).map_err(|e| e.to_string());
+        let seen = |path: &str| inside(project.root(), here, Path::new(path), "do this").map_err(|e| e.to_string());
         assert_eq!(seen("."), Ok("docs".into()));
         assert_eq!(seen("guide/a.md"), Ok("docs/guide/a.md".into()));
         assert_eq!(seen(".."), Ok(".".into()));
         assert_eq!(seen("../src"), Ok("src".into()));
         assert_eq!(seen("/home/me/project/src"), Ok("src".into()));
-        assert!(seen("../../other").unwrap_err().contains("--into"));
+        assert!(seen("../../other").unwrap_err().ends_with(": do this"));
         assert!(seen("/etc").unwrap_err().contains("outside of the project /home/me/project"));
     }
 

@@ -167,7 +167,7 @@ fn mistakes_are_told_before_anything_runs() {
             &["dataset", "classes", "docs/kettle", "docs/tractor", "--out", "c.jsonl", "--min-words", "900"],
             "--min-words",
         ),
-        (&["eval", "run", "experiment.toml", "--limit", "3"], "retrieval"),
+        (&["eval", "run", "experiment.toml", "--limit", "3"], "this is one on classification"),
         (&["eval", "run", "experiment.toml", "--set", "compare.baseline=x"], "not among the chunkers here"),
         (&["tune", "experiment.toml"], "an experiment on classification"),
     ] {

@@ -204,6 +204,19 @@ fn write_segmentation(folder: &Path) {
 }
 
 #[test]
+fn flags_that_mean_nothing_for_a_segmentation_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    write_segmentation(folder.path());
+    for flags in [&["--limit", "3"][..], &["--trec", "t"], &["--resume"]] {
+        let output =
+            pericope(folder.path()).args(["eval", "run", "s.toml", "--out", "o"]).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("this is one on segmentation"), "{flags:?}: {}", stderr(&output));
+        assert!(!folder.path().join("o").exists(), "{flags:?}");
+    }
+}
+
+#[test]
 fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");

@@ -143,7 +143,7 @@ fn init_writes_what_it_was_told_and_git_ignores_the_index() {
     assert_eq!(fs::read_to_string(settings(root)).unwrap(), text);
     for (args, says) in [
         (&["init", "../elsewhere"][..], "no such file"),
-        (&["init", ".."], "outside of the project"),
+        (&["init", ".."], "docs: make the project in a folder that holds it"),
         (&["init", "--segmenter", "windoww"], "windoww"),
         (&["init", "--url-prefix", "x.example"], "no address"),
     ] {
@@ -198,6 +198,8 @@ fn what_is_wrong_with_the_settings_is_said() {
     fs::write(settings(root), "embedder = \"none\"\n").unwrap();
     let said = refused(&root.join("docs"), &["index", "../.."]);
     assert!(said.contains("outside of the project") && said.contains("--into"), "{said}");
+    let said = refused(root, &["serve", "--follow", ".."]);
+    assert!(said.contains("outside of the project") && said.contains("with --in\n"), "{said}");
     let said = refused(root, &["search", "foxes"]);
     assert!(said.contains("there is no index yet; `pericope index` makes it"), "{said}");
     // Settings that name no path mean the whole project.

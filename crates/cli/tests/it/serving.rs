@@ -185,7 +185,9 @@ fn keys_are_made_listed_and_removed() {
     assert!(keys(&["remove", "keys", "--name", "ops"]).status.success());
     until(|| server.get("/v1/search?q=moon", &with).0 == 401);
     assert_eq!(keys(&["remove", "keys", "--name", "ops"]).status.code(), Some(2));
-    assert_eq!(keys(&["list", "nothing"]).status.code(), Some(2));
+    let none = keys(&["list", "nothing"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("nothing: there is no such file; `pericope keys add "), "{}", stderr(&none));
 }
 
 #[test]

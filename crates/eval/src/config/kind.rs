@@ -87,13 +87,15 @@ impl ExperimentFile {
     /// Returns the error of a command that takes other kinds.
     #[must_use]
     pub fn unfit(&self, wanted: &str) -> ConfigError {
-        let what = match self.kind {
-            ExperimentKind::Retrieval => "an experiment on retrieval",
-            ExperimentKind::Segmentation => "an experiment on segmentation",
-            ExperimentKind::Classification => "an experiment on classification",
-            ExperimentKind::Tune => "the tuning of a segmenter",
+        let (what, command) = match self.kind {
+            ExperimentKind::Retrieval => ("an experiment on retrieval", "eval run"),
+            ExperimentKind::Segmentation => ("an experiment on segmentation", "eval run"),
+            ExperimentKind::Classification => ("an experiment on classification", "eval run"),
+            ExperimentKind::Tune => ("the tuning of a segmenter", "tune"),
         };
-        let problem = format!("this is {what} (kind = \"{}\"), and the command takes {wanted}", self.kind);
+        let kind = self.kind;
+        let problem =
+            format!("this is {what} (kind = \"{kind}\"), for `pericope {command}`; this command takes {wanted}");
         ConfigError::Toml { path: self.path.clone(), problem }
     }
 }
@@ -135,6 +137,16 @@ mod tests {
         }
         let error = kind("kind = \"retreival\"").unwrap_err();
         assert!(error.contains("x.toml") && error.contains("\"segmentation\""), "{error}");
+    }
+
+    #[test]
+    fn a_command_of_another_kind_names_the_right_one() {
+        let said = |kind: &str| {
+            let file = ExperimentFile::parse(format!("kind = \"{kind}\""), Path::new("x.toml")).unwrap();
+            file.unfit("another").to_string()
+        };
+        assert!(said("tune").ends_with("(kind = \"tune\"), for `pericope tune`; this command takes another"));
+        assert!(said("segmentation").contains("for `pericope eval run`; "));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Damage that SQLite itself does not see.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use pericope_util::one_line;
@@ -28,15 +29,20 @@ pub(super) fn file(db: &Connection, path: &Path) -> Result<(), HistoryError> {
     Err(HistoryError::Broken { path: path.to_owned(), problem: one_line(&found) })
 }
 
-/// Refuses a file without a byte beside nights: SQLite would take it for a new history.
+/// Refuses a file without a byte beside nights, and one that is gone: SQLite would begin a new history, whose first night
+/// nothing is compared with, and which writes over the folders of the old one.
 ///
 /// # Errors
 /// [`HistoryError::Broken`] says so.
-pub(super) fn not_emptied(dir: &Path, path: &Path) -> Result<(), HistoryError> {
-    let is_empty = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
-    let has_nights = || std::fs::read_dir(dir.join("nights")).is_ok_and(|mut nights| nights.next().is_some());
-    if is_empty && has_nights() {
-        let problem = "it is empty, and the folders of nights stand beside it".to_owned();
+pub(super) fn not_lost(dir: &Path, path: &Path) -> Result<(), HistoryError> {
+    let lost = match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() && meta.len() == 0 => "empty",
+        Err(error) if error.kind() == ErrorKind::NotFound => "gone",
+        _ => return Ok(()),
+    };
+    let has_nights = std::fs::read_dir(dir.join("nights")).is_ok_and(|mut nights| nights.next().is_some());
+    if has_nights {
+        let problem = format!("it is {lost}, and the folders of nights stand beside it");
         return Err(HistoryError::Broken { path: path.to_owned(), problem });
     }
     Ok(())

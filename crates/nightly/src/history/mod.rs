@@ -41,7 +41,7 @@ impl History {
     pub fn open(dir: &Path, experiment: &str) -> Result<Self, HistoryError> {
         std::fs::create_dir_all(dir).map_err(|source| HistoryError::Io { path: dir.to_owned(), source })?;
         let path = dir.join(FILE);
-        check::not_emptied(dir, &path)?;
+        check::not_lost(dir, &path)?;
         let failed = HistoryError::sql(&path, "open the history");
         let mut db = Connection::open(&path).map_err(&failed)?;
         db.busy_timeout(std::time::Duration::from_secs(10)).map_err(&failed)?;

@@ -331,7 +331,7 @@ fn flipped_bytes_are_noticed_and_the_night_is_named() {
 }
 
 #[test]
-fn an_emptied_file_beside_nights_is_no_new_history() {
+fn a_lost_file_beside_nights_is_no_new_history() {
     let dir = tempfile::tempdir().unwrap();
     let path = filled(dir.path(), 2).path().to_owned();
     fs::write(&path, "").unwrap();
@@ -342,6 +342,10 @@ fn an_emptied_file_beside_nights_is_no_new_history() {
     let problem = History::open(dir.path(), "x").unwrap_err();
     assert!(!problem.is_usage() && problem.to_string().contains("is damaged (it is empty"), "{problem}");
     assert_eq!(fs::metadata(&path).unwrap().len(), 0, "it is left as it is");
+    fs::remove_file(&path).unwrap();
+    let problem = History::open(dir.path(), "x").unwrap_err();
+    assert!(!problem.is_usage() && problem.to_string().contains("is damaged (it is gone"), "{problem}");
+    assert!(!path.exists(), "no other one is begun");
 }
 
 #[test]

@@ -21,10 +21,6 @@ use crate::terminal;
 
 /// Runs the experiment and writes its report.
 pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
-    if args.limit.is_some() || args.trec.is_some() || args.resume {
-        let flags = "--limit, --trec and --resume";
-        return Err(Failure::usage(format!("{flags} are for experiments on retrieval; this is one on classification")));
-    }
     let experiment = ClassificationExperiment::of_file(file, &args.set, segmenters()).map_err(Failure::usage)?;
     if args.dry_run {
         return price(&experiment, args.json);

@@ -42,10 +42,13 @@ fn experiment(args: EvalRunArgs, quiet: bool) -> Outcome {
     if args.settings {
         return settings::run(&file, &args.set, quiet);
     }
+    let retrieval_alone = args.limit.is_some() || args.trec.is_some() || args.resume;
+    if retrieval_alone && matches!(file.kind, ExperimentKind::Segmentation | ExperimentKind::Classification) {
+        let flags = "--limit, --trec and --resume";
+        let kind = file.kind;
+        return Err(Failure::usage(format!("{flags} are for experiments on retrieval; this is one on {kind}")));
+    }
     if file.kind == ExperimentKind::Segmentation {
-        if args.limit.is_some() || args.trec.is_some() {
-            return Err(Failure::usage("--limit and --trec are for experiments on retrieval; this is none"));
-        }
         let how = segment_eval::How { offline: args.offline, dry_run: args.dry_run, json: args.json, quiet };
         return segment_eval::experiment(&file, &args.set, args.out.as_deref(), how);
     }

@@ -42,7 +42,7 @@ impl Plan {
                 let settings = project.settings()?;
                 let paths = match args.paths.is_empty() {
                     true => there(&project, settings.paths.unwrap_or_else(|| vec![".".into()]))?,
-                    false => project.inside(&args.paths)?,
+                    false => project.inside(&args.paths, "name another index with --into")?,
                 };
                 args.policy.segmenter = args.policy.segmenter.take().or(settings.segmenter);
                 args.prefix_headings |= settings.prefix_headings.unwrap_or(false);

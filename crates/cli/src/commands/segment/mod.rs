@@ -98,8 +98,8 @@ fn as_the_project_says(args: &mut SegmentArgs) -> Result<(), Failure> {
     args.policy.segmenter = Some(segmenter);
     let here = env::current_dir().map_err(Failure::usage)?;
     for file in args.files.iter_mut().filter(|file| file.as_os_str() != "-") {
-        // What lies outside keeps its place.
-        let inside = project.inside(slice::from_ref(&*file)).ok().and_then(|mut paths| paths.pop());
+        // What lies outside keeps its place, and the failure is not shown.
+        let inside = project.inside(slice::from_ref(&*file), "").ok().and_then(|mut paths| paths.pop());
         *file = inside.unwrap_or_else(|| here.join(&*file));
     }
     project.enter()

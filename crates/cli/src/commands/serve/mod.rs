@@ -76,7 +76,8 @@ pub fn of_project(
     // The name of the one index may stand before a path.
     let path_of = |text: &String| PathBuf::from(text.strip_prefix(&format!("{called}=")).unwrap_or(text));
     let followed: Vec<PathBuf> = follow.iter().map(path_of).collect();
-    for (path, inside) in follow.iter_mut().zip(project.inside(&followed)?) {
+    let followed = project.inside(&followed, "name the index that it belongs to with --in")?;
+    for (path, inside) in follow.iter_mut().zip(followed) {
         *path = inside.to_string_lossy().into_owned();
     }
     if addresses.url_prefix.is_empty() {

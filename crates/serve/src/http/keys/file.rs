@@ -96,7 +96,12 @@ impl KeyFile {
     /// [`KeyError`] where it cannot be read, or a line is none of a key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let fail = |reason: String| KeyError { path: path.to_owned(), reason, usage: true };
-        let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
+        let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => {
+                fail("there is no such file; `pericope keys add FILE --name NAME` makes it".to_owned())
+            }
+            _ => fail(e.to_string()),
+        })?;
         let mut file = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
             if !is_key(line) {
