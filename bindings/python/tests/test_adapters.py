@@ -131,6 +131,21 @@ def test_llama_index_refuses_what_it_would_ignore() -> None:
     assert len(pickle.loads(pickle.dumps(parser)).get_nodes_from_documents(documents)) == 2
 
 
+def test_llama_index_knows_the_place_of_a_text_that_stands_twice() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.schema import Document, TextNode
+
+    from pericope.llama_index import NodeParser
+
+    text = "# Keys\n\nRotate. Rotate. Rotate.\n"
+    chunks = pericope.Segmenter("sentence", max_tokens=5).segment(text, format="markdown")
+    assert "Rotate." in chunks[0].text and [chunk.text for chunk in chunks[1:]] == ["Rotate.", "Rotate."]
+    parser = NodeParser(spec="sentence", limits={"max_tokens": 5}, format="markdown")
+    nodes = [node for node in parser.get_nodes_from_documents([Document(text=text)]) if isinstance(node, TextNode)]
+    places = [(node.start_char_idx, node.end_char_idx) for node in nodes]
+    assert places == [(chunk.start, chunk.end) for chunk in chunks]
+
+
 def test_haystack_shares_no_metadata() -> None:
     pytest.importorskip("haystack")
     from haystack import Document

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional, Sequence
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.node_parser.interface import NodeParser as Base
 from llama_index.core.node_parser.node_utils import build_nodes_from_splits
-from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.schema import BaseNode, Document, MetadataMode, TextNode
 
 from pericope import Segmenter
 
@@ -57,3 +57,13 @@ class NodeParser(Base):
                     part.metadata["heading_path"] = list(chunk.heading_path)
                 found.append(part)
         return found
+
+    def _postprocess_parsed_nodes(
+        self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
+    ) -> list[BaseNode]:
+        # The base looks for each text anew, and takes a sentence that stands in the chunk before for the next one like it.
+        places = [(node, node.start_char_idx, node.end_char_idx) for node in nodes if isinstance(node, TextNode)]
+        finished = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
+        for node, start, end in places:
+            node.start_char_idx, node.end_char_idx = start, end
+        return finished

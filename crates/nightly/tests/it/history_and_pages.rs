@@ -188,6 +188,22 @@ fn other_questions_are_not_compared_and_some_are_said_so() {
 }
 
 #[test]
+fn no_score_is_said_to_have_stayed_where_none_was_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = experiment("");
+    let mut world = World::new(40);
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    for sum in ["first", "other"] {
+        let mut night = world.night(Fault::NONE);
+        night.questions.iter_mut().for_each(|question| question.sum = sum.into());
+        let conclusion = add(&mut history, night, &experiment, dir.path());
+        let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
+        let page = fs::read_to_string(&written.page).unwrap();
+        assert!(!page.contains("score moved") && page.contains("No good night has scores of these questions"));
+    }
+}
+
+#[test]
 fn questions_that_are_gone_or_new_are_said() {
     let dir = tempfile::tempdir().unwrap();
     let experiment = experiment("");

@@ -25,7 +25,7 @@ pub(super) fn section(parts: &PageParts<'_>) -> Markup {
     let budget = (ALL_CHUNKS / shown.max(1)).clamp(LEAST, CHUNK);
     let body = html! {
         @if groups.is_empty() {
-            p { "No question’s score moved in what the gates look at." }
+            p { (nothing(parts)) }
         } @else {
             p class="prose" {
                 "What both nights retrieved, side by side. The gold answer is " mark { "marked" }
@@ -35,6 +35,17 @@ pub(super) fn section(parts: &PageParts<'_>) -> Markup {
         }
     };
     wrap("questions", "Questions that fared differently", body)
+}
+
+/// Why no question is shown: scores that were compared with none have not stayed the same.
+fn nothing(parts: &PageParts<'_>) -> &'static str {
+    let conclusion = parts.conclusion;
+    let compared = conclusion.compared > 0 && conclusion.reference.as_ref().is_some_and(|night| night.comparable);
+    if compared {
+        "No question’s score moved in what the gates look at."
+    } else {
+        "No good night has scores of these questions to compare with."
+    }
 }
 
 fn one_group(tonight: u32, group: &QuestionDiffs, first: bool, budget: usize) -> Markup {
