@@ -114,8 +114,9 @@ impl Rows {
         let mut open: VecDeque<(usize, f64)> = VecDeque::new();
         for i in gaps.start.saturating_sub(k)..gaps.end.saturating_sub(1) {
             open.clear();
-            let mut next = gaps.start.max(i + 1);
-            for gap in next..gaps.end.min(i + k + 1) {
+            let first = gaps.start.max(i + 1);
+            let mut next = first;
+            for gap in first..gaps.end.min(i + k + 1) {
                 while next < (gap + k).min(n) {
                     let cosine = dot(self.row(i), self.row(next));
                     while open.back().is_some_and(|&(_, other)| pick(other, cosine) == cosine) {
@@ -127,8 +128,8 @@ impl Rows {
                 while open.front().is_some_and(|&(j, _)| j < gap) {
                     open.pop_front();
                 }
-                if let (Some(best), Some(&(_, first))) = (best.get_mut(gap - gaps.start), open.front()) {
-                    *best = Some(best.map_or(first, |best| pick(best, first)));
+                if let (Some(best), Some(&(_, picked))) = (best.get_mut(gap - gaps.start), open.front()) {
+                    *best = Some(best.map_or(picked, |best| pick(best, picked)));
                 }
             }
         }
