@@ -22,6 +22,10 @@ const SHARE: f64 = 0.3;
 /// Runs (of those looked at) that near copies share at least: some 25 words.
 const FEWEST: u32 = 3;
 
+/// Bytes of letters without a space or a mark between them whose words are looked for at once: each word looks at all that
+/// follow it, so that time is linear in longer runs only if they are cut.
+const STRETCH: usize = 500;
+
 /// What is kept of a document's text to find its near copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shingles {
@@ -42,7 +46,12 @@ impl Shingles {
                 if word.is_ascii() {
                     words.push(hash(word));
                 } else {
-                    words.extend(fixed_words(word, 1).into_iter().map(|span| hash(span.of(word))));
+                    let mut rest = word;
+                    while !rest.is_empty() {
+                        let (stretch, behind) = rest.split_at(rest.floor_char_boundary(STRETCH));
+                        words.extend(fixed_words(stretch, 1).into_iter().map(|span| hash(span.of(stretch))));
+                        rest = behind;
+                    }
                 }
             }
         }
@@ -193,6 +202,13 @@ mod tests {
         near[7] = unspaced(901);
         let all = [base, page(500), near].map(|lines| Shingles::of(lines.iter().map(String::as_str)));
         assert_eq!(groups(&all.iter().collect::<Vec<_>>()), [0, 1, 0]);
+    }
+
+    #[test]
+    fn time_is_linear_in_a_run_without_marks() {
+        // In the square of its length this takes minutes.
+        let run: String = (0..2_000).map(unspaced).collect();
+        assert!(Shingles::of([run.as_str()]).runs.len() > 2_000);
     }
 
     #[test]
