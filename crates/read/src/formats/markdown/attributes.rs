@@ -12,7 +12,8 @@ pub(super) fn lists(source: &str, from: usize) -> Vec<Span> {
     for line in source[from..].split_inclusive('\n') {
         let span = Span::new(at, at + line.len()).trimmed(source);
         // Deeper ones are code.
-        if span.start - at < 4 && list(span.of(source)).is_some() {
+        let indent = &source[at..span.start];
+        if indent.len() < 4 && !indent.contains('\t') && list(span.of(source)).is_some() {
             found.push(span);
         }
         at += line.len();

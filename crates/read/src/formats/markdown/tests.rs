@@ -219,6 +219,9 @@ fn lines_of_attributes_are_no_text() {
     );
     let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
     assert_eq!(anchors, ["first", "two"]);
+    for indent in ["    ", "\t"] {
+        assert_eq!(read(&format!("Use:\n\n{indent}{{:kept 2}}\n")).sentences[1].kind, Kind::Code, "{indent:?}");
+    }
 }
 
 #[test]
