@@ -127,15 +127,23 @@ fn a_last_line_without_its_end_is_answered() {
     let root = folder.path();
     run(root, &["init", "docs"]);
     run(root, &["index"]);
-    let mut agent = Agent::start(root, &[]);
     let list = "\u{feff}{\"jsonrpc\": \"2.0\", \"id\": 9, \"method\": \"tools/list\"}";
-    write!(agent.to.as_mut().unwrap(), "{list}").unwrap();
-    drop(agent.to.take());
-    let mut line = String::new();
-    agent.from.read_line(&mut line).unwrap();
-    let answer: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"));
-    assert_eq!((&answer["id"], answer["result"]["tools"].is_array()), (&json!(9), true), "{answer}");
-    agent.end();
+    let batch = r#"[{"jsonrpc": "2.0", "id": 9, "method": "ping"}]"#;
+    for (message, id, code) in [
+        (list, json!(9), Value::Null),
+        (batch, json!(null), json!(-32600)),
+        (r#"{"id": 9, "method": "ping"}"#, json!(9), json!(-32600)),
+    ] {
+        let mut agent = Agent::start(root, &[]);
+        write!(agent.to.as_mut().unwrap(), "{message}").unwrap();
+        drop(agent.to.take());
+        let mut line = String::new();
+        agent.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"));
+        assert_eq!((answer.get("id"), &answer["error"]["code"]), (Some(&id), &code), "{answer}");
+        assert_eq!(answer["result"]["tools"].is_array(), code.is_null(), "{answer}");
+        agent.end();
+    }
 }
 
 #[test]

@@ -84,8 +84,11 @@ async fn pass_on(
     loop {
         line.clear();
         if (&mut input).take(LONGEST).read_until(b'\n', &mut line).await? == 0 {
-            // The last line of what is piped in may lack its end, without which nobody would read it.
             return if is_whole { Ok(()) } else { server.write_all(b"\n").await };
+        }
+        // The last line of what is piped in may lack its end, without which nobody would read it.
+        if !line.ends_with(b"\n") && (line.len() as u64) < LONGEST {
+            line.push(b'\n');
         }
         let begins = std::mem::replace(&mut is_whole, line.ends_with(b"\n"));
         match refusal(&line).filter(|_| begins && is_whole) {
