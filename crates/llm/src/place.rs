@@ -78,27 +78,46 @@ impl LlmContextWriter {
     /// Writes the contexts of a document's chunks into them.
     ///
     /// # Errors
-    /// As [`contexts`](Self::contexts).
+    /// As [`contexts`](Self::contexts), and [`LlmError::Unavailable`] where nobody answered for a chunk: the document can be written
+    /// later, with all of its contexts.
     pub fn write(&self, document: &Document, chunks: &mut [Chunk]) -> Result<(), LlmError> {
         let pairs: Vec<(&Document, &Chunk)> = chunks.iter().map(|chunk| (document, chunk)).collect();
-        let contexts = self.contexts(&pairs, &|| ())?;
-        for (chunk, context) in chunks.iter_mut().zip(contexts) {
+        let contexts: Result<Vec<_>, LlmError> = self.ask_all(&pairs, &|| ())?.into_iter().collect();
+        for (chunk, context) in chunks.iter_mut().zip(contexts?) {
             chunk.context = context;
         }
         Ok(())
     }
 
-    /// Returns the contexts of chunks, each with its document, in their order; `None` where the model gave no usable reply.
-    /// `done` is called as each is finished, from any thread.
+    /// Returns the contexts of chunks, each with its document, in their order; `None` where the model gave no usable reply, or none at
+    /// all while it gave others. `done` is called as each is finished, from any thread.
     ///
     /// # Errors
-    /// [`LlmError`] where every other chunk would fail the same way, and where nobody answered ([`LlmError::NotCached`],
-    /// [`LlmError::Unavailable`]): chunks without a context would be compared with chunks that have one, and stay so.
+    /// [`LlmError`] where every other chunk would fail the same way, and where nobody answered for any ([`LlmError::NotCached`],
+    /// [`LlmError::Unavailable`]): chunks without a context would be compared with chunks that have one.
     pub fn contexts(
         &self,
         chunks: &[(&Document, &Chunk)],
         done: &(dyn Fn() + Sync),
     ) -> Result<Vec<Option<String>>, LlmError> {
+        let asked = self.ask_all(chunks, done)?;
+        let unanswered = |one: &Result<_, _>| matches!(one, Err(LlmError::Unavailable { .. }));
+        if asked.iter().all(unanswered) {
+            return asked.into_iter().collect();
+        }
+        let context = |one: Result<Option<String>, LlmError>| match unanswered(&one) {
+            true => Ok(self.failed()),
+            false => one,
+        };
+        asked.into_iter().map(context).collect()
+    }
+
+    /// Asks for the contexts of all chunks, unless the rest would fail the same way.
+    fn ask_all(
+        &self,
+        chunks: &[(&Document, &Chunk)],
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Result<Option<String>, LlmError>>, LlmError> {
         let batch = map_concurrent(self.model.workers, chunks, |_, (document, chunk)| {
             let context = self.one(document, chunk);
             done();
@@ -106,8 +125,14 @@ impl LlmContextWriter {
         });
         match batch.stopped {
             Some(error) => Err(error),
-            None => batch.results.into_iter().map(|one| one.unwrap_or(Ok(None))).collect(),
+            None => Ok(batch.results.into_iter().map(|one| one.unwrap_or(Ok(None))).collect()),
         }
+    }
+
+    /// Counts a chunk that has no context.
+    fn failed(&self) -> Option<String> {
+        self.model.count(ModelUse { asked: 1, failed: 1, ..ModelUse::default() });
+        None
     }
 
     fn one(&self, document: &Document, chunk: &Chunk) -> Result<Option<String>, LlmError> {
@@ -129,10 +154,7 @@ impl LlmContextWriter {
             Ok(context) => Ok(Some(context)),
             Err(error @ (LlmError::NotCached | LlmError::Unavailable { .. })) => Err(error),
             Err(error) if error.aborts_run() => Err(error),
-            Err(_) => {
-                self.model.count(ModelUse { asked: 1, failed: 1, ..ModelUse::default() });
-                Ok(None)
-            }
+            Err(_) => Ok(self.failed()),
         }
     }
 }

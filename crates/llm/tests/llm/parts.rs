@@ -204,6 +204,21 @@ fn contexts_that_nobody_can_write_stop_the_run() {
 }
 
 #[test]
+fn a_chunk_on_which_a_server_always_fails_keeps_its_document_waiting_but_stops_no_experiment() {
+    let fails = |seen: &Seen| place(seen).contains("It");
+    let plan = move |seen: &Seen| if fails(seen) { Act::Status(503) } else { Act::Answer };
+    let server = Server::start(place, plan).unwrap();
+    let settings = LlmConfig { retries: 0, ..config(&server.base_url()) };
+    let writer = LlmContextWriter::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
+    let (document, mut chunks) = document();
+    assert!(matches!(writer.write(&document, &mut chunks), Err(LlmError::Unavailable { .. })));
+    let pairs: Vec<(&Document, &Chunk)> = chunks.iter().map(|chunk| (&document, chunk)).collect();
+    let contexts = writer.contexts(&pairs, &|| ()).unwrap();
+    assert_eq!(contexts.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(writer.used().failed, 1);
+}
+
+#[test]
 fn no_more_calls_are_under_way_than_allowed_however_many_ask() {
     let server = Server::start(place, always(Act::Slow(std::time::Duration::from_millis(5)))).unwrap();
     let settings = LlmConfig { concurrency: 3, ..config(&server.base_url()) };
