@@ -70,7 +70,7 @@ impl Variance {
 fn band(vectors: &Vectors, wanted: usize) -> SegmentCosts {
     let n = vectors.len();
     let longest = SegmentCosts::reach(n, wanted);
-    SegmentCosts::of(n, longest, vectors.scatters(&[], longest))
+    SegmentCosts::of(n, longest, vectors.scatters(&[], longest, |_, _| ()))
 }
 
 impl Variance {

@@ -79,7 +79,9 @@ impl Vectors {
     ///
     /// Each pair of vectors is multiplied once: the square of a segment's sum is that of the segment without its first vector, and
     /// what the first one adds.
-    pub fn scatters(&self, weights: &[f32], longest: usize) -> Vec<f64> {
+    ///
+    /// `finish` gets the rows from the last to the first, each without the segments that would pass the end, and may change them.
+    pub fn scatters(&self, weights: &[f32], longest: usize, mut finish: impl FnMut(usize, &mut [f64])) -> Vec<f64> {
         debug_assert!(longest > 0);
         let n = self.len();
         let mut table = vec![f64::INFINITY; n * longest];
@@ -118,6 +120,7 @@ impl Vectors {
                 let explained = if mass > 0.0 { *square / mass } else { 0.0 };
                 *cell = (weighted - explained).max(0.0);
             }
+            finish(first, row);
         }
         table
     }
@@ -209,7 +212,7 @@ mod tests {
         let weights: Vec<f32> = (0..n).map(|i| (i % 3) as f32 / 2.0).collect();
         for (weights, longest) in [(&[][..], 4), (&weights, 4), (&weights, 13), (&weights[..6], 1)] {
             let weight = |i: usize| weights.get(i).copied().map_or(1.0, f64::from);
-            let found = vectors.scatters(weights, longest);
+            let found = vectors.scatters(weights, longest, |_, _| ());
             for first in 0..n {
                 for length in 1..=longest {
                     let cell = found[first * longest + length - 1];

@@ -1,5 +1,6 @@
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 
+use super::rows::Rows;
 use super::words::Burstiness;
 use crate::embedding::Vectors;
 use crate::lexical::Words;
@@ -63,15 +64,14 @@ impl<'a> Evidence<'a> {
         let longest = SegmentCosts::reach(n, longest);
         let median = self.model.median * (n as f64 / 100.0).powf(GROWTH);
         let prior: Vec<f64> = (1..=longest).map(|m| self.model.length * unusual(m as f64, median)).collect();
-        let scatters = SegmentCosts::of(n, longest, self.vectors.scatters(&self.weights, longest));
-        let state = || (self.words.counts(), vec![0f64; longest]);
-        scatters.with(state, |(counts, words), first, row| {
-            let words = &mut words[..row.len()];
-            self.words.row(first, counts, words);
-            for (cost, (words, length)) in row.iter_mut().zip(words.iter().zip(&prior)) {
+        let mut words = Rows::new(&self.words);
+        let costs = self.vectors.scatters(&self.weights, longest, |first, row| {
+            let words = words.row(first, row.len());
+            for (cost, (words, length)) in row.iter_mut().zip(words.zip(&prior)) {
                 *cost = words + (self.model.weight * *cost + length);
             }
-        })
+        });
+        SegmentCosts::of(n, longest, costs)
     }
 }
 

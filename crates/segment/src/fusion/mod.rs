@@ -2,6 +2,7 @@
 
 mod evidence;
 mod gains;
+mod rows;
 mod segmenter;
 mod word_costs;
 mod words;

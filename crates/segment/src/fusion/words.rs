@@ -43,6 +43,21 @@ impl Burstiness {
         self.words.sentences()
     }
 
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// For every word ln(a p(w) + i), for the counts i before.
+    pub fn again(&self) -> impl Iterator<Item = &[f64]> {
+        let ends = self.start.iter().skip(1).copied().chain([self.again.len()]);
+        self.start.iter().zip(ends).map(|(&start, end)| &self.again[start..end])
+    }
+
+    /// ln(a + n), by the number n of words before.
+    pub fn any(&self) -> &[f64] {
+        &self.any
+    }
+
     /// Counts for [`row`](Self::row): zero for every word.
     pub fn counts(&self) -> Vec<u32> {
         vec![0; self.words.vocabulary()]

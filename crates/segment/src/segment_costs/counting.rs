@@ -1,6 +1,8 @@
 use pericope_api::{Boundaries, BoundaryError};
 
-use super::table::{CELLS, Longer, SegmentCosts};
+use pulp::Arch;
+
+use super::table::{CELLS, Longer, OneMore, SegmentCosts};
 
 impl SegmentCosts {
     /// The costs of the cheapest segmentations of the first `n` sentences (at most all) into 1, 2, ... `most` segments; infinite
@@ -8,8 +10,24 @@ impl SegmentCosts {
     #[must_use]
     pub fn costs_by_count(&self, n: usize, most: usize) -> Vec<f64> {
         let n = n.min(self.n);
-        let mut best = Counting::new(n);
-        (0..most.min(n)).map(|_| best.one_more(self, &mut [])).collect()
+        let most = most.min(n);
+        // The cheapest ways to every gap, by the number of segments; those to a gap are all known once the gaps before it have been left.
+        let mut best = vec![vec![f64::INFINITY; n + 1]; most + 1];
+        best[0][0] = 0.0;
+        let mut longer: Vec<Longer<'_>> = (0..most).map(|_| Longer::new(self, 0.0)).collect();
+        let arch = Arch::new();
+        for first in 0..=n {
+            for segments in 0..most {
+                let [before, after, ..] = &mut best[segments..] else { continue };
+                let (cost, _) = longer[segments].at(first, before);
+                after[first] = if cost < after[first] { cost } else { after[first] };
+                if first < n && before[first] < f64::INFINITY {
+                    let (before, best) = (before[first], &mut after[first + 1..]);
+                    arch.dispatch(OneMore { before, costs: self.row(first), best });
+                }
+            }
+        }
+        best.iter().skip(1).map(|ways| ways[n]).collect()
     }
 
     /// Whether a table for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are

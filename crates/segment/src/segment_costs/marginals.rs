@@ -1,5 +1,7 @@
 use pericope_api::Boundaries;
+use pulp::{Arch, Simd, WithSimd};
 
+use super::exp::exp;
 use super::table::SegmentCosts;
 
 impl SegmentCosts {
@@ -8,85 +10,163 @@ impl SegmentCosts {
     #[must_use]
     pub fn marginals(&self, price: f64, temperature: f64) -> Vec<f64> {
         let n = self.n;
-        let weight = |cost: f64| -(cost + price) / temperature;
-        let mut forward = vec![f64::NEG_INFINITY; n + 1];
-        forward[0] = 0.0;
-        // What comes to each gap by the segments of the table.
-        let mut entering = vec![LogSum::default(); n + 1];
-        // By a segment that is longer than those of the table, and goes on.
-        let mut longer = f64::NEG_INFINITY;
-        for first in 0..=n {
-            if first > 0 {
-                forward[first] = entering[first].value();
+        let forward = self.forward(price, temperature);
+        let mut at = vec![0.0; n + 1];
+        if forward.to.last().is_some_and(|to| to.is_finite()) {
+            at[n] = 1.0;
+        }
+        // That a segment longer than those of the table goes past a gap or ends at it.
+        let mut long = vec![0.0; n + 2];
+        let offsets: Vec<f64> = forward.to.iter().map(|&to| if to.is_finite() { -to } else { to }).collect();
+        let arch = Arch::new();
+        for gap in (1..=n).rev() {
+            let (before, after) = at.split_at_mut(gap + 1);
+            let here = &mut before[gap];
+            if gap < n && forward.to[gap].is_finite() {
+                let weights = Weights::new(forward.to[gap], price, temperature, self.row(gap), &offsets[gap + 1..]);
+                *here = arch.dispatch(Expected { weights, of: after });
+                let entered = gap + self.longest + 1;
+                if let Some((_, further)) = self.further(entered).filter(|_| entered <= n && long[entered] > 0.0) {
+                    let way = forward.to[gap] - (self.row(gap)[self.longest - 1] + price + further) / temperature;
+                    *here += long[entered] * (way - forward.long[entered]).exp();
+                }
             }
-            if let Some((start, further)) = self.further(first) {
-                let entered = forward[start] + weight(self.row(start)[self.longest - 1]);
-                longer = log_add(longer, entered) - further / temperature;
-                forward[first] = log_add(forward[first], longer);
-            }
-            let before = forward[first];
-            if first == n || before == f64::NEG_INFINITY {
-                continue;
-            }
-            for (&cost, entering) in self.row(first).iter().zip(&mut entering[first + 1..]) {
-                entering.add(before + weight(cost));
+            let way = forward.long[gap];
+            if way.is_finite() {
+                long[gap] = *here * (way - forward.to[gap]).exp();
+                if let Some((_, further)) = self.further(gap + 1).filter(|_| long[gap + 1] > 0.0) {
+                    long[gap] += long[gap + 1] * (way - further / temperature - forward.long[gap + 1]).exp();
+                }
             }
         }
-        let mut backward = vec![f64::NEG_INFINITY; n + 1];
-        backward[n] = 0.0;
-        // From a gap inside a segment that has as many sentences as those of the table, or more, before it.
-        let mut inside = vec![f64::NEG_INFINITY; n + 1];
-        for first in (0..n).rev() {
-            if let Some((_, further)) = self.further(first + 1) {
-                inside[first] = log_add(backward[first + 1], inside[first + 1]) - further / temperature;
-            }
-            let mut held = LogSum::default();
-            for (&cost, after) in self.row(first).iter().zip(&backward[first + 1..]) {
-                held.add(weight(cost) + after);
-            }
-            let held = held.value();
-            backward[first] = match inside.get(first + self.longest) {
-                Some(&inside) => log_add(held, weight(self.row(first)[self.longest - 1]) + inside),
-                None => held,
+        (1..n).map(|gap| at[gap].clamp(0.0, 1.0)).collect()
+    }
+
+    /// The ways to each gap.
+    ///
+    /// What each costs beyond the cheapest one is near 0 where it counts, and so its exponential can be summed as it is. The sums
+    /// grow with the number of ways, at most twofold a sentence, so that they are counted in units of that of the gap
+    /// where the longest segment to here begins.
+    fn forward(&self, price: f64, temperature: f64) -> Forward {
+        let n = self.n;
+        let cheapest = self.ways(price).best;
+        let offset = |gap: usize, unit: f64| match cheapest[gap] {
+            cost if cost.is_finite() => cost / temperature - unit,
+            _ => f64::NEG_INFINITY,
+        };
+        let mut offsets = vec![f64::NEG_INFINITY; n + 1];
+        (0..=self.longest.min(n)).for_each(|gap| offsets[gap] = offset(gap, 0.0));
+        let mut sums = vec![0.0; n + 1];
+        let mut forward = Forward { to: vec![f64::NEG_INFINITY; n + 1], long: vec![f64::NEG_INFINITY; n + 1] };
+        let (mut unit, mut long) = (0.0, f64::NEG_INFINITY);
+        let arch = Arch::new();
+        for gap in 0..=n {
+            let mut to = match offsets[gap] {
+                _ if gap == 0 => 0.0,
+                offset if offset.is_finite() => f64::ln(sums[gap]) - offset,
+                _ => f64::NEG_INFINITY,
             };
+            if let Some((start, further)) = self.further(gap) {
+                let entered = forward.to[start] - (self.row(start)[self.longest - 1] + price) / temperature;
+                long = log_add(long, entered) - further / temperature;
+                forward.long[gap] = long;
+                to = log_add(to, long);
+            }
+            forward.to[gap] = to;
+            if to.is_finite() {
+                unit = to + cheapest[gap] / temperature;
+            }
+            if let Some(offsets) = offsets.get_mut(gap + self.longest).filter(|_| gap > 0) {
+                *offsets = offset(gap + self.longest, unit);
+            }
+            if gap < n && to.is_finite() {
+                let (_, sums) = sums.split_at_mut(gap + 1);
+                let weights = Weights::new(to, price, temperature, self.row(gap), &offsets[gap + 1..]);
+                arch.dispatch(Add { weights, to: sums });
+            }
         }
-        (1..n).map(|gap| (forward[gap] + backward[gap] - forward[n]).exp().clamp(0.0, 1.0)).collect()
+        forward
+    }
+}
+
+/// The logarithms of the sums over all ways from the start to each gap of exp(-(cost + price * segments) / temperature).
+struct Forward {
+    to: Vec<f64>,
+    /// Those of them whose last segment is longer than those of the table; it may go on.
+    long: Vec<f64>,
+}
+
+/// What each way by one more segment from a gap weighs, as a logarithm: `shift + scale * cost` and what each gap behind adds.
+#[derive(Clone, Copy)]
+struct Weights<'a> {
+    shift: f64,
+    scale: f64,
+    costs: &'a [f64],
+    offsets: &'a [f64],
+}
+
+impl<'a> Weights<'a> {
+    fn new(to: f64, price: f64, temperature: f64, costs: &'a [f64], offsets: &'a [f64]) -> Self {
+        let reach = costs.len().min(offsets.len());
+        Self {
+            shift: to - price / temperature,
+            scale: -1.0 / temperature,
+            costs: &costs[..reach],
+            offsets: &offsets[..reach],
+        }
+    }
+}
+
+/// Adds the weights to the sums of the gaps behind.
+struct Add<'a> {
+    weights: Weights<'a>,
+    to: &'a mut [f64],
+}
+
+impl WithSimd for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Weights { shift, scale, costs, offsets } = self.weights;
+        for (sum, (cost, offset)) in self.to.iter_mut().zip(costs.iter().zip(offsets)) {
+            *sum += exp(shift + scale * cost + offset);
+        }
+    }
+}
+
+/// The sum of the weights, each times what `of` holds for the gap behind.
+struct Expected<'a> {
+    weights: Weights<'a>,
+    of: &'a [f64],
+}
+
+/// Sums that go on beside each other, so that the result is the same however many of them a processor adds at once.
+const LANES: usize = 8;
+
+impl WithSimd for Expected<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Weights { shift, scale, costs, offsets } = self.weights;
+        let (costs, costs_left) = costs.as_chunks::<LANES>();
+        let (offsets, offsets_left) = offsets.as_chunks::<LANES>();
+        let (of, _) = self.of.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for ((costs, offsets), of) in costs.iter().zip(offsets).zip(of) {
+            for i in 0..LANES {
+                sums[i] += of[i] * exp(shift + scale * costs[i] + offsets[i]);
+            }
+        }
+        let left = costs_left.iter().zip(offsets_left).zip(self.of.iter().skip(costs.len() * LANES));
+        let left: f64 = left.map(|((cost, offset), of)| of * exp(shift + scale * cost + offset)).sum();
+        sums.iter().sum::<f64>() + left
     }
 }
 
 /// Beyond this difference the smaller of two exponentials is below the last bit of their sum.
 const NEGLIGIBLE: f64 = 40.0;
-
-/// The logarithm of a sum of exponentials, one exponential for each.
-#[derive(Debug, Clone, Copy)]
-struct LogSum {
-    greatest: f64,
-    /// In units of the greatest.
-    sum: f64,
-}
-
-impl Default for LogSum {
-    fn default() -> Self {
-        Self { greatest: f64::NEG_INFINITY, sum: 0.0 }
-    }
-}
-
-impl LogSum {
-    fn add(&mut self, x: f64) {
-        if x <= self.greatest {
-            if self.greatest - x < NEGLIGIBLE {
-                self.sum += (x - self.greatest).exp();
-            }
-        } else if x > f64::NEG_INFINITY {
-            let before = if x - self.greatest < NEGLIGIBLE { self.sum * (self.greatest - x).exp() } else { 0.0 };
-            (self.greatest, self.sum) = (x, before + 1.0);
-        }
-    }
-
-    fn value(self) -> f64 {
-        if self.greatest == f64::NEG_INFINITY { self.greatest } else { self.greatest + self.sum.ln() }
-    }
-}
 
 /// Logarithm of the sum of two exponentials.
 fn log_add(a: f64, b: f64) -> f64 {

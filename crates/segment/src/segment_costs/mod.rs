@@ -5,6 +5,7 @@
 //! probability lies on segmentations that have a boundary at a gap.
 
 mod counting;
+mod exp;
 mod marginals;
 mod table;
 #[cfg(test)]

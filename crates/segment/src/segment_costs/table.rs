@@ -1,4 +1,5 @@
 use pericope_api::{Boundaries, BoundaryError};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Cells of a table at most: 256 MB.
@@ -48,33 +49,24 @@ impl SegmentCosts {
         fill: impl Fn(&mut S, usize, &mut [f64]) + Sync + Send,
     ) -> Self {
         let longest = longest.clamp(1, n.max(1));
-        Self::of(n, longest, vec![f64::INFINITY; n * longest]).with(state, fill)
+        let mut table = Self::of(n, longest, vec![f64::INFINITY; n * longest]);
+        let fill = |state: &mut S, (first, row): (usize, &mut [f64])| {
+            let room = longest.min(n - first);
+            fill(state, first, &mut row[..room]);
+        };
+        if table.costs.len() < ALONE {
+            let mut state = state();
+            table.costs.chunks_mut(longest).enumerate().for_each(|row| fill(&mut state, row));
+        } else {
+            table.costs.par_chunks_mut(longest).enumerate().for_each_init(state, fill);
+        }
+        table
     }
 
     /// The table for `n` sentences whose rows, of `longest` costs each, are known; infinite where a segment would pass the end.
     pub(crate) fn of(n: usize, longest: usize, costs: Vec<f64>) -> Self {
         debug_assert!(longest > 0 && costs.len() == n * longest);
         Self { n, longest, costs, further: Vec::new() }
-    }
-
-    /// As [`new`](Self::new), with rows that hold what is known of them.
-    pub(crate) fn with<S>(
-        mut self,
-        state: impl Fn() -> S + Sync + Send,
-        fill: impl Fn(&mut S, usize, &mut [f64]) + Sync + Send,
-    ) -> Self {
-        let (n, longest) = (self.n, self.longest);
-        let fill = |state: &mut S, (first, row): (usize, &mut [f64])| {
-            let room = longest.min(n - first);
-            fill(state, first, &mut row[..room]);
-        };
-        if self.costs.len() < ALONE {
-            let mut state = state();
-            self.costs.chunks_mut(longest).enumerate().for_each(|row| fill(&mut state, row));
-        } else {
-            self.costs.par_chunks_mut(longest).enumerate().for_each_init(state, fill);
-        }
-        self
     }
 
     /// Allows segments longer than the table's. One more sentence then costs what the last sentence of a segment of
@@ -120,28 +112,75 @@ impl SegmentCosts {
     /// None, unless costs are not numbers.
     pub fn cheapest(&self, price: f64) -> Result<Boundaries, BoundaryError> {
         let n = self.n;
-        let mut best = vec![f64::INFINITY; n + 1];
-        let mut from = vec![0; n + 1];
-        best[0] = 0.0;
+        let ways = self.ways(price);
+        let mut after = Vec::new();
+        let mut at = self.last_start(&ways, price, n);
+        while at > 0 {
+            after.push(at);
+            at = self.last_start(&ways, price, at);
+        }
+        after.reverse();
+        Boundaries::new(n, after)
+    }
+
+    /// The cheapest ways from the start to every gap, where each segment costs `price` more.
+    pub(super) fn ways(&self, price: f64) -> Ways {
+        let n = self.n;
+        let mut ways =
+            Ways { best: vec![f64::INFINITY; n + 1], longer: vec![0; if self.is_endless() { n + 1 } else { 0 }] };
+        ways.best[0] = 0.0;
         let mut longer = Longer::new(self, price);
+        let arch = Arch::new();
         for first in 0..=n {
-            let (cost, start) = longer.at(first, &best);
-            if cost < best[first] {
-                (best[first], from[first]) = (cost, start);
+            let (cost, start) = longer.at(first, &ways.best);
+            if cost < ways.best[first] {
+                ways.best[first] = cost;
+                ways.longer[first] = start;
             }
-            if first == n || best[first] == f64::INFINITY {
-                continue;
-            }
-            let before = best[first] + price;
-            for (i, cost) in self.row(first).iter().enumerate().take(n - first) {
-                let end = first + i + 1;
-                if before + cost <= best[end] {
-                    best[end] = before + cost;
-                    from[end] = first;
-                }
+            let (before, after) = ways.best.split_at_mut(first + 1);
+            if first < n && before[first] < f64::INFINITY {
+                arch.dispatch(OneMore { before: before[first] + price, costs: self.row(first), best: after });
             }
         }
-        Boundaries::new(n, trace(&from, n))
+        ways
+    }
+
+    /// Where the last segment of the cheapest way to the gap after `end` sentences begins.
+    fn last_start(&self, ways: &Ways, price: f64, end: usize) -> usize {
+        // The same sums as in `ways`, so that one of them is its result, to the bit.
+        let reaches = |&first: &usize| ways.best[first] + price + self.row(first)[end - first - 1] <= ways.best[end];
+        (end.saturating_sub(self.longest)..end)
+            .rev()
+            .find(reaches)
+            .unwrap_or_else(|| ways.longer.get(end).copied().unwrap_or(0))
+    }
+}
+
+/// What the cheapest ways to the gaps cost.
+pub(super) struct Ways {
+    /// By gap, from the one before the first sentence on; infinite where there is none.
+    pub best: Vec<f64>,
+    /// Where the last segment begins, of ways whose last segment is longer than those of the table; empty where none may be.
+    longer: Vec<usize>,
+}
+
+/// Goes on by one segment from a gap that costs `before`: the gaps behind it cost `best` at most, or by that segment less.
+pub(super) struct OneMore<'a> {
+    pub before: f64,
+    pub costs: &'a [f64],
+    pub best: &'a mut [f64],
+}
+
+impl WithSimd for OneMore<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { before, costs, best } = self;
+        for (best, cost) in best.iter_mut().zip(costs) {
+            let here = before + cost;
+            *best = if here < *best { here } else { *best };
+        }
     }
 }
 
@@ -169,15 +208,4 @@ impl<'a> Longer<'a> {
         self.cost += further;
         (self.cost, self.from)
     }
-}
-
-fn trace(from: &[usize], n: usize) -> Vec<usize> {
-    let mut after = Vec::new();
-    let mut at = from[n];
-    while at > 0 {
-        after.push(at);
-        at = from[at];
-    }
-    after.reverse();
-    after
 }

@@ -72,6 +72,51 @@ proptest! {
     }
 }
 
+/// Probabilities of boundaries by sums of logarithms, one segment after the other.
+fn plainly(costs: &SegmentCosts, n: usize, price: f64, temperature: f64) -> Vec<f64> {
+    let weight = |first: usize, end: usize| -(cost(costs, first, end) + price) / temperature;
+    let sum = |terms: &[f64]| {
+        let greatest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        greatest + terms.iter().map(|term| (term - greatest).exp()).sum::<f64>().ln()
+    };
+    let (mut forward, mut backward) = (vec![0.0; n + 1], vec![0.0; n + 1]);
+    for end in 1..=n {
+        forward[end] = sum(&(0..end).map(|first| forward[first] + weight(first, end)).collect::<Vec<_>>());
+    }
+    for first in (0..n).rev() {
+        backward[first] = sum(&(first + 1..=n).map(|end| weight(first, end) + backward[end]).collect::<Vec<_>>());
+    }
+    (1..n).map(|gap| (forward[gap] + backward[gap] - forward[n]).exp()).collect()
+}
+
+#[test]
+fn probabilities_of_long_documents() {
+    // More ways than a number can count; costs of thousands; one segment that may be all.
+    for (n, longest, unit, endless) in [
+        (1500, 20, 0.01, false),
+        (300, 40, 900.0, false),
+        (300, 40, 900.0, true),
+        (200, 7, 0.3, true),
+        (257, 257, 5.0, false),
+    ] {
+        let table: Vec<f64> = (0..997).map(|i| unit * ((f64::from(i) * 1.7).sin() + 1.2)).collect();
+        let band = band(n, longest, &table);
+        let band = if endless { band.endless() } else { band };
+        for (price, temperature) in [(0.5, 1.0), (-3.0, 0.2), (40.0, 24.0)] {
+            let (found, expected) = (band.marginals(price, temperature), plainly(&band, n, price, temperature));
+            for (gap, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!((found - expected).abs() < 1e-8, "{n} {longest} {endless} {price}, {gap}: {found}, {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_probable_where_nothing_is_allowed() {
+    assert_eq!(band(3, 2, &[f64::INFINITY]).marginals(1.0, 1.0), [0.0, 0.0]);
+    assert!(band(0, 1, &[1.0]).marginals(1.0, 1.0).is_empty());
+}
+
 #[test]
 fn scores_say_what_was_chosen() {
     let chosen = Boundaries::new(4, vec![2]).unwrap();
