@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         self.add(first, room);
         self.held.truncate(room - 1);
         self.held.insert(0, 0.0);
-        let words = &self.model.words();
+        let words = self.model.words();
         let ((mut added, mut length), lengths) = ((0.0, 0), &self.lengths);
         self.held.iter_mut().zip(&self.steps).enumerate().map(move |(i, (held, step))| {
             added += step;
