@@ -74,6 +74,19 @@ pub(crate) fn strip_reasoning(text: &str) -> &str {
     trimmed
 }
 
+/// Returns what stands behind the line that ends thoughts which no mark began: the prompts of some models begin them. All of the text
+/// where there is no such line.
+pub(crate) fn behind_thoughts(text: &str) -> &str {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.trim() == "</think>" {
+            return text.get(at..).unwrap_or_default().trim();
+        }
+    }
+    text
+}
+
 fn parse(text: &str) -> Option<Value> {
     let read = |text: &str| serde_json::from_str::<Strict>(text).ok();
     let value = read(text).or_else(|| read(&mended(text)))?.0;
