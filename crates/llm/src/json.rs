@@ -65,10 +65,13 @@ fn spans(text: &str) -> Vec<(usize, usize)> {
     spans
 }
 
+/// The mark before the thoughts of a reasoning model.
+pub(crate) const THOUGHTS: &str = "<think>";
+
 /// Returns what a reasoning model says after its thoughts in `<think>`.
 pub(crate) fn strip_reasoning(text: &str) -> &str {
     let trimmed = text.trim();
-    if let Some(thought) = trimmed.strip_prefix("<think>") {
+    if let Some(thought) = trimmed.strip_prefix(THOUGHTS) {
         return thought.split_once("</think>").map_or("", |(_, said)| said.trim());
     }
     trimmed
