@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pericope::api::{Boundaries, Span};
-use pericope::eval::metrics::answers::{exact_match, rouge_l, token_f1};
+use pericope::eval::metrics::answers::AnswerScores;
 use pericope::eval::metrics::retrieval::{Gold, Passage};
 use pericope::segment::metrics::{evaluate, pk, window_diff};
 use pyo3::prelude::*;
@@ -100,9 +100,13 @@ pub fn retrieval_scores<'py>(
 /// The scores of an answer against the gold answer.
 #[pyfunction]
 pub fn answer_scores(py: Python<'_>, answer: String, gold: String) -> PyResult<Bound<'_, PyDict>> {
+    let scores = detached(py, || AnswerScores::of(&answer, &gold, None, None));
     let found = PyDict::new(py);
-    found.set_item("exact_match", exact_match(&answer, &gold))?;
-    found.set_item("token_f1", token_f1(&answer, &gold))?;
-    found.set_item("rouge_l", detached(py, || rouge_l(&answer, &gold)).f)?;
+    found.set_item("exact_match", scores.exact_match)?;
+    found.set_item("token_f1", scores.token_f1)?;
+    // What cannot be had is no 0.
+    if let Some(rouge_l) = scores.rouge_l {
+        found.set_item("rouge_l", rouge_l)?;
+    }
     Ok(found)
 }

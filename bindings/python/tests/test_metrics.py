@@ -35,6 +35,9 @@ def test_retrieval() -> None:
 def test_answers() -> None:
     scores = metrics.answers("The red fish", "a red cod")
     assert scores == {"exact_match": 0, "token_f1": 0.5, "rouge_l": pytest.approx(1 / 3)}
+    # ROUGE reads letters a-z and digits: where the gold answer has none, nothing is measured.
+    for same in ("", "答え"):
+        assert metrics.answers(same, same) == {"exact_match": 1, "token_f1": 1}
 
 
 def test_comparisons() -> None:

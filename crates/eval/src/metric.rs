@@ -270,6 +270,19 @@ impl Metric {
         self.unit().scale()
     }
 
+    /// Returns what a failed item scores: the least value, 0 where the range is not known.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        let (least, _) = self.range();
+        if least.is_finite() { least } else { 0.0 }
+    }
+
+    /// Returns true where what was retrieved is measured, and no answer has to be known or made.
+    #[must_use]
+    pub fn is_of_retrieval(&self) -> bool {
+        self.order() < Metric::JUDGE.order()
+    }
+
     /// Returns true where a score needs all chunks there are: what only hands out passages has none.
     #[must_use]
     pub fn needs_all_chunks(&self) -> bool {

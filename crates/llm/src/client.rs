@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::cache::{Cache, CacheKey, Outcome};
 use crate::config::{LlmConfig, Price};
 use crate::error::LlmError;
-use crate::json::strip_reasoning;
+use crate::json::{behind_thoughts, strip_reasoning};
 use crate::providers::{self, Provider};
 use crate::request::{Finish, Reply, Request, Usage};
 use crate::spent::Spent;
@@ -98,6 +98,18 @@ impl Answered {
             return Err(LlmError::Empty(self.reply.finish.name().to_owned()));
         }
         Ok(text)
+    }
+
+    /// Returns the text of an answer in prose, without thoughts that only end by a mark either. No verdict is read so: who judges may
+    /// repeat such a line of what is judged.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn prose(&self) -> Result<&str, LlmError> {
+        match behind_thoughts(self.text()?) {
+            "" => Err(LlmError::Empty(self.reply.finish.name().to_owned())),
+            said => Ok(said),
+        }
     }
 }
 

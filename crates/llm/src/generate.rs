@@ -92,7 +92,7 @@ impl LlmGenerator {
     /// [`LlmError`]: refusals and empty answers among them.
     pub fn answer(&self, question: &str, chunks: &[&str]) -> Result<LlmAnswer, LlmError> {
         let found = self.client.answer_with_context(chunks, |kept| self.request(question, kept))?;
-        let text = found.answered.text()?.to_owned();
+        let text = found.answered.prose()?.to_owned();
         let reply = found.answered.reply;
         Ok(LlmAnswer {
             abstained: text.trim_matches(['.', '"', '*', ' ']).eq_ignore_ascii_case(NOT_IN_CONTEXT),

@@ -65,13 +65,29 @@ fn spans(text: &str) -> Vec<(usize, usize)> {
     spans
 }
 
+/// The mark before the thoughts of a reasoning model.
+pub(crate) const THOUGHTS: &str = "<think>";
+
 /// Returns what a reasoning model says after its thoughts in `<think>`.
 pub(crate) fn strip_reasoning(text: &str) -> &str {
     let trimmed = text.trim();
-    if let Some(thought) = trimmed.strip_prefix("<think>") {
+    if let Some(thought) = trimmed.strip_prefix(THOUGHTS) {
         return thought.split_once("</think>").map_or("", |(_, said)| said.trim());
     }
     trimmed
+}
+
+/// Returns what stands behind the line that ends thoughts which no mark began: the prompts of some models begin them. All of the text
+/// where there is no such line.
+pub(crate) fn behind_thoughts(text: &str) -> &str {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.trim() == "</think>" {
+            return text.get(at..).unwrap_or_default().trim();
+        }
+    }
+    text
 }
 
 fn parse(text: &str) -> Option<Value> {

@@ -55,8 +55,21 @@ impl Inventory {
 #[derive(Debug, Default)]
 pub struct Gathered {
     place: HashMap<String, usize>,
-    scores: HashMap<CellKey, BTreeMap<Metric, Vec<Option<f64>>>>,
+    scores: HashMap<CellKey, CellScores>,
+    failed: HashMap<CellKey, Vec<Unscored>>,
     lines: ItemLines,
+}
+
+/// By metric: a score for each question, in their order, or none.
+type CellScores = BTreeMap<Metric, Vec<Option<f64>>>;
+
+/// A question whose item failed.
+#[derive(Debug)]
+struct Unscored {
+    /// Its place among the questions.
+    question: usize,
+    /// Whether it has a gold answer: without one, no metric of answers is about it.
+    answered: bool,
 }
 
 /// The byte of `items.jsonl` at which the item of a cell and a question begins.
@@ -75,6 +88,22 @@ impl Gathered {
     pub fn lines(&self) -> &ItemLines {
         &self.lines
     }
+
+    /// The scores of a cell as its means in the run's summary count them: a failed item scores the worst by each of these metrics
+    /// that it has no value of.
+    fn counted(&mut self, cell: &Cell) -> CellScores {
+        let key = cell.key();
+        let mut scores = self.scores.remove(&key).unwrap_or_default();
+        for &Unscored { question, answered } in self.failed.get(&key).into_iter().flatten() {
+            for metric in cell.metrics.keys().filter(|metric| answered || metric.is_of_retrieval()) {
+                let scores = scores.entry(metric.clone()).or_insert_with(|| vec![None; self.place.len()]);
+                if let Some(slot) = scores.get_mut(question) {
+                    slot.get_or_insert_with(|| metric.worst());
+                }
+            }
+        }
+        scores
+    }
 }
 
 impl ItemSink for Gathered {
@@ -82,8 +111,9 @@ impl ItemSink for Gathered {
         let Some(&question) = self.place.get(&item.question_id) else { return };
         let key = item.key();
         self.lines.insert((key.clone(), item.question_id.clone()), offset);
-        if item.status != Status::Ok {
-            return;
+        if item.status == Status::Failed {
+            let answered = !item.gold.text.is_empty();
+            self.failed.entry(key.clone()).or_default().push(Unscored { question, answered });
         }
         let (cell, questions) = (self.scores.entry(key).or_default(), self.place.len());
         for (metric, value) in &item.metrics {
@@ -109,7 +139,7 @@ pub fn gather(
         key: cell.key(),
         context_tokens: cell.context_tokens,
         failed: cell.failed,
-        scores: gathered.scores.remove(&cell.key()).unwrap_or_default(),
+        scores: gathered.counted(cell),
     };
     let cells: Vec<NightlyCell> = summary.cells.iter().map(cell).collect();
     let mut night = NightlyRun {
@@ -190,4 +220,46 @@ pub fn calibrate() -> f64 {
         .collect();
     rounds.sort_by(f64::total_cmp);
     rounds.get(rounds.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::collections::BTreeMap;
+
+    use pericope_eval::metric::Metric;
+    use pericope_eval::record::{Cell, Gold, Item, RunRecord, Status, Summary};
+    use pericope_eval::run::ItemSink;
+
+    use super::{Asked, Gathered, Inventory, gather};
+    use crate::night::Program;
+
+    #[test]
+    fn failed_items_count_as_in_the_summary_of_the_run() {
+        let asked =
+            |id: &&str| Asked { id: (*id).into(), text: String::new(), document: String::new(), sum: String::new() };
+        let questions = ["a", "b", "c", "d"].iter().map(asked).collect();
+        let inventory = Inventory { documents: BTreeMap::new(), questions };
+        let mut gathered = Gathered::new(&inventory);
+        let mut take = |id: &str, answer: &str, status: Status, metrics: &[(Metric, f64)]| {
+            let gold = Gold { text: answer.into(), ..Gold::default() };
+            let metrics = metrics.iter().cloned().collect();
+            gathered.take(&Item { question_id: id.into(), gold, status, metrics, ..Item::default() }, 0);
+        };
+        take("a", "yes", Status::Ok, &[(Metric::SPAN_RECALL, 0.6), (Metric::JUDGE, 8.0)]);
+        // Its answer could not be judged; what was retrieved for it was measured.
+        take("b", "no", Status::Failed, &[(Metric::SPAN_RECALL, 0.9)]);
+        take("c", "no", Status::Failed, &[]);
+        // No answer of it is ever judged.
+        take("d", "", Status::Failed, &[]);
+        let metrics = BTreeMap::from([(Metric::SPAN_RECALL, 0.375), (Metric::JUDGE, 8.0 / 3.0)]);
+        let cell = Cell { failed: 3, metrics, ..Cell::default() };
+        let summary = Summary { questions: 4, failed: 3, cells: vec![cell], ..Summary::default() };
+        let night = gather(inventory, &mut gathered, &summary, &RunRecord::default(), Program::default(), None);
+        for (metric, mean) in &summary.cells[0].metrics {
+            let found = night.cells[0].mean(metric).unwrap();
+            assert!((found - mean).abs() < 1e-12, "{metric}: {found} and {mean}");
+        }
+    }
 }

@@ -491,7 +491,7 @@ def retrieval_scores(
     """
 
 def answer_scores(answer: str, gold: str) -> dict[str, float]:
-    """`exact_match`, `token_f1` and `rouge_l` of an answer."""
+    """`exact_match` and `token_f1` of an answer, and `rouge_l` where the gold answer has a word of letters a-z or digits to read."""
 
 def compare(
     a: _Numbers, b: _Numbers, *, documents: Optional[Sequence[str]] = None, seed: int = 0

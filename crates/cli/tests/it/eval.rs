@@ -321,7 +321,7 @@ fn what_is_damaged_of_a_run_is_measured_again() {
     let output = run(folder.path(), &[&WORDS_ONLY[..], &["--resume"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("2 damaged lines in") && stderr(&output).contains("1 chunkers are done already"),
+        stderr(&output).contains("2 damaged lines in") && stderr(&output).contains("1 chunker is done already"),
         "{}",
         stderr(&output)
     );

@@ -21,6 +21,21 @@ fn search(folder: &Path, query: &str, extra: &[&str]) -> Value {
 }
 
 #[test]
+fn a_rebuild_says_whether_it_is_published() {
+    let folder = folder_with(&[("a.md", "Foxes dig."), ("b.md", "Owls hoot.")]);
+    assert!(report(&index(folder.path(), &[])).get("published").is_none());
+    fs::write(folder.path().join("docs/b.md"), [0u8, 159, 146, 150, 0]).unwrap();
+    let held = report(&index(folder.path(), &["--rebuild"]));
+    assert_eq!((&held["published"], &held["documents"]), (&false.into(), &1.into()), "{held}");
+    let mut command = without_models(folder.path());
+    let told = command.args(["index", "docs", "--into", "x.idx", "--rebuild"]).args(HASHED).output().unwrap();
+    assert!(stdout(&told).contains("x.idx (rebuild, not published): 1 document"), "{}", stdout(&told));
+    fs::write(folder.path().join("docs/b.md"), "Owls hoot.").unwrap();
+    let built = report(&index(folder.path(), &["--rebuild"]));
+    assert_eq!((&built["published"], &built["documents"]), (&true.into(), &2.into()), "{built}");
+}
+
+#[test]
 fn the_second_run_reads_what_changed() {
     let long: String = (0..80).map(|i| format!("Sentence {i} of many about foxes. ")).collect();
     let folder = folder_with(&[("a.md", &long), ("b.md", "Hares run."), ("c.txt", "Owls hoot.")]);

@@ -33,3 +33,29 @@ fn questions_about_what_is_held_out_are_not_trained_on() {
     assert!(stderr(&output).contains("no question is left to train on"), "{}", stderr(&output));
     assert!(!folder.path().join("apart").exists());
 }
+
+#[test]
+fn questions_about_near_copies_of_what_is_held_out_are_not_trained_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let sentence = |i: usize| (10 * i..10 * i + 10).map(|w| format!("word{w}")).collect::<Vec<_>>().join(" ") + ".";
+    let sentences: Vec<String> = (0..12).map(sentence).collect();
+    let write = |file: &str, line: Value| fs::write(folder.path().join(file), format!("{line}\n")).unwrap();
+    let answer = json!({"text": "word0", "answer_start": 0});
+    let asked = json!([{"id": "q", "question": "Which word?", "answers": [answer]}]);
+    let paragraphs = json!([{"context": sentences.join(" "), "qas": asked}]);
+    write("asked.json", json!({"version": "1.1", "data": [{"title": "t", "paragraphs": paragraphs}]}));
+    let others = ["Bread of flour.", "The dough and the oven.", "The ship.", "A sailor."];
+    write("own.jsonl", json!({"id": "own", "source": "own", "sentences": others, "boundaries": [2]}));
+    write("held.jsonl", json!({"id": "held", "source": "elsewhere", "sentences": &sentences[1..], "boundaries": [5]}));
+    let base = root().join("crates/learn/tests/golden/training").display().to_string();
+    let train = |more: &[&str]| {
+        let mut command = without_models(folder.path());
+        command.args(["train", "weswin", "--data", "own.jsonl", "--questions", "asked.json", "--no-holdout"]);
+        command.args(["--base", &base, "--frozen", "0", "--max-steps", "1", "--json"]).args(more).output().unwrap()
+    };
+    let output = train(&["--out", "all"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = train(&["--out", "apart", "--held-out", "held.jsonl"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no question is left to train on"), "{}", stderr(&output));
+}

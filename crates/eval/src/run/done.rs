@@ -76,7 +76,8 @@ impl Done {
         if done.rows.len() != before || !ends_with_line(&folder.chunkers())? {
             rewrite(&folder.chunkers(), &done.rows)?;
         }
-        observer.note(&format!("resuming: {} chunkers are done already", done.rows.len()));
+        let are = if done.rows.len() == 1 { "chunker is" } else { "chunkers are" };
+        observer.note(&format!("resuming: {} {are} done already", done.rows.len()));
         Ok(done)
     }
 }

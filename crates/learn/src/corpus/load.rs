@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::files::{Skipped, each_record, files};
-use super::split::{Member, SplitOptions, SplitReport, split};
+use super::split::{Beside, Member, SplitOptions, SplitReport, split_beside};
 use super::{CorpusError, Record};
 
 /// Documents, by their part.
@@ -76,12 +76,20 @@ impl Records {
     /// Parts the documents.
     ///
     /// # Errors
-    /// As [`split()`].
+    /// As [`split_beside()`].
     pub fn split(self, options: &SplitOptions) -> Result<Corpus, CorpusError> {
+        self.split_beside(&[], options).map(|(corpus, _)| corpus)
+    }
+
+    /// The same with documents `beside`, whose parts are in the second part of the result.
+    ///
+    /// # Errors
+    /// As [`split_beside()`].
+    pub fn split_beside(self, beside: &[Beside], options: &SplitOptions) -> Result<(Corpus, Vec<Split>), CorpusError> {
         let member = |held_out: bool| move |record: &Record| Member::of(record, held_out);
         let mut members: Vec<Member> = self.documents.par_iter().map(member(false)).collect();
         members.par_extend(self.held_out.par_iter().map(member(true)));
-        let division = split(&members, options)?;
+        let (division, others) = split_beside(&members, beside, options)?;
         let mut corpus = Corpus { report: division.report, skipped: self.skipped, ..Corpus::default() };
         for (record, part) in self.documents.into_iter().chain(self.held_out).zip(division.parts) {
             let counts = corpus.sources.entry(record.source.clone()).or_default();
@@ -97,7 +105,7 @@ impl Records {
             *count += 1;
             into.push(record);
         }
-        Ok(corpus)
+        Ok((corpus, others))
     }
 }
 
@@ -105,7 +113,7 @@ impl Records {
 /// never trained on, nor (by default) their sources. A file that both name is held out. All texts are in memory then.
 ///
 /// # Errors
-/// As [`files`] and [`split()`]; [`CorpusError::Nothing`] where there is no document.
+/// As [`files`] and [`split_beside()`]; [`CorpusError::Nothing`] where there is no document.
 pub fn load(data: &[PathBuf], held_out: &[PathBuf], options: &SplitOptions) -> Result<Corpus, CorpusError> {
     let records = Records::read(data, held_out)?;
     if records.documents.is_empty() && records.held_out.is_empty() {

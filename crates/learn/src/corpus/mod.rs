@@ -23,5 +23,5 @@ pub use files::{Skipped, each_record, files, has_documents};
 pub use load::{Corpus, Records, SourceCounts, load};
 pub use near::{Shingles, groups};
 pub use record::Record;
-pub use split::{Counts, Division, Member, SplitOptions, SplitReport, Unit, split};
+pub use split::{Beside, Counts, Division, Member, SplitOptions, SplitReport, Unit, split, split_beside};
 pub use vectors::SentenceVectors;

@@ -22,10 +22,6 @@ const SHARE: f64 = 0.3;
 /// Runs (of those looked at) that near copies share at least: some 25 words.
 const FEWEST: u32 = 3;
 
-/// Bytes of letters without a space or a mark between them whose words are looked for at once: each word looks at all that
-/// follow it, so that time is linear in longer runs only if they are cut.
-const STRETCH: usize = 500;
-
 /// What is kept of a document's text to find its near copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shingles {
@@ -46,12 +42,7 @@ impl Shingles {
                 if word.is_ascii() {
                     words.push(hash(word));
                 } else {
-                    let mut rest = word;
-                    while !rest.is_empty() {
-                        let (stretch, behind) = rest.split_at(rest.floor_char_boundary(STRETCH));
-                        words.extend(fixed_words(stretch, 1).into_iter().map(|span| hash(span.of(stretch))));
-                        rest = behind;
-                    }
+                    words.extend(fixed_words(word, 1).into_iter().map(|span| hash(span.of(word))));
                 }
             }
         }

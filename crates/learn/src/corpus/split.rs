@@ -80,6 +80,16 @@ impl Member {
     }
 }
 
+/// A document beside those that are split, such as one that questions are asked about: it is neither counted nor limited, and goes with
+/// its near copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// Its part as far as its own name says it.
+    pub part: Split,
+    /// What is compared to find its near copies.
+    pub shingles: Shingles,
+}
+
 /// Sources, documents and sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
@@ -136,6 +146,18 @@ pub struct Division {
 /// # Errors
 /// [`CorpusError::Options`] for shares that cannot be.
 pub fn split(members: &[Member], options: &SplitOptions) -> Result<Division, CorpusError> {
+    split_beside(members, &[], options).map(|(division, _)| division)
+}
+
+/// The same with documents `beside`, whose parts are in the second part of the result: near copies go together on either side.
+///
+/// # Errors
+/// As [`split()`].
+pub fn split_beside(
+    members: &[Member],
+    beside: &[Beside],
+    options: &SplitOptions,
+) -> Result<(Division, Vec<Split>), CorpusError> {
     options.shares.check().map_err(CorpusError::Options)?;
     let apart = members.iter().filter(|one| one.held_out && options.held_out == Unit::Source);
     let sources_apart: BTreeSet<&str> = apart.map(|one| one.source.as_str()).filter(|name| !name.is_empty()).collect();
@@ -148,15 +170,17 @@ pub fn split(members: &[Member], options: &SplitOptions) -> Result<Division, Cor
         if apart { Split::Test } else { options.shares.part(name) }
     });
     let own: Vec<Split> = own.collect();
-    let groups = groups_of(members);
+    let groups = groups_of(members, beside);
     let mut together: BTreeMap<usize, (Split, usize)> = BTreeMap::new();
-    for (&group, &part) in groups.iter().zip(&own) {
+    let all = own.iter().map(|&part| (part, 1)).chain(beside.iter().map(|one| (one.part, 0)));
+    for (&group, (part, counted)) in groups.iter().zip(all) {
         let (all, size) = together.entry(group).or_insert((part, 0));
         *all = strictest(*all, part);
-        *size += 1;
+        *size += counted;
     }
     let of_group = |group: &usize| together.get(group).map(|(part, _)| *part);
-    let mut parts: Vec<Option<Split>> = groups.iter().map(of_group).collect();
+    let mut parts: Vec<Option<Split>> = groups.iter().take(members.len()).map(of_group).collect();
+    let others: Vec<Split> = groups.iter().skip(members.len()).filter_map(of_group).collect();
     let moved = parts.iter().zip(&own).filter(|(part, own)| **part != Some(**own)).count();
     limit(members, options, &mut parts);
     let sizes = together.values().map(|(_, size)| *size).filter(|&size| size > 1);
@@ -171,15 +195,17 @@ pub fn split(members: &[Member], options: &SplitOptions) -> Result<Division, Cor
         largest_group: sizes.max().unwrap_or(0),
         moved,
     };
-    Ok(Division { parts, report })
+    Ok((Division { parts, report }, others))
 }
 
-/// The groups of near copies, whatever the order of the documents.
-fn groups_of(members: &[Member]) -> Vec<usize> {
-    let mut order: Vec<(&Member, usize)> = members.iter().zip(0..).collect();
-    order.sort_by_key(|(one, _)| (&one.source, &one.id, &one.shingles));
-    let shingles: Vec<&Shingles> = order.iter().map(|(one, _)| &one.shingles).collect();
-    let mut found = vec![0; members.len()];
+/// The groups of near copies, whatever the order of the documents: those of the members, then those beside them.
+fn groups_of(members: &[Member], beside: &[Beside]) -> Vec<usize> {
+    let own = members.iter().map(|one| ((one.source.as_str(), one.id.as_str()), &one.shingles));
+    let others = beside.iter().map(|one| (("", ""), &one.shingles));
+    let mut order: Vec<(((&str, &str), &Shingles), usize)> = own.chain(others).zip(0..).collect();
+    order.sort();
+    let shingles: Vec<&Shingles> = order.iter().map(|((_, one), _)| *one).collect();
+    let mut found = vec![0; order.len()];
     for ((_, i), group) in order.iter().zip(groups(&shingles)) {
         if let Some(found) = found.get_mut(*i) {
             *found = group;

@@ -139,6 +139,29 @@ fn an_interrupted_training_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_state_is_not_taken_up_with_other_headings_or_levels() {
+    let out = tempfile::tempdir().unwrap();
+    let plain: Vec<Record> = (0..4).map(|i| record(&format!("train{i}"), 3)).collect();
+    let with = |heading: &str, level: u8| -> Vec<Record> {
+        let headings = vec![heading.to_owned(); 3];
+        plain.iter().map(|one| Record { headings: headings.clone(), levels: vec![level; 2], ..one.clone() }).collect()
+    };
+    let train = |train: &[Record]| {
+        let data = TopicData { train, validation: &[], vectors: &Topics::default() };
+        let options = TopicOptions { max_steps: 1, ..options() };
+        train_topic(None, &data, &options, out.path(), "", &mut |_: Event| ControlFlow::Continue(()))
+    };
+    // Headings are sentences, and have vectors as these have.
+    let [one, other] = [0, 1].map(|i| plain[0].sentences[i].clone());
+    train(&with(&one, 1)).unwrap();
+    train(&with(&one, 1)).unwrap();
+    for changed in [with(&other, 1), with(&one, 2), plain.clone()] {
+        let error = train(&changed).unwrap_err().to_string();
+        assert!(error.contains("another training"), "{error}");
+    }
+}
+
+#[test]
 fn a_gated_recurrence_is_written_read_back_and_trained_further() {
     let sizes = Sizes { recurrence: Recurrence::Gated, cue: 0, ..options().sizes };
     let options = TopicOptions { sizes, ..options() };

@@ -131,6 +131,10 @@ fn abstentions_and_thoughts() {
     };
     assert_eq!(said("Not in context."), ("Not in context.".into(), true));
     assert_eq!(said("<think>hm, NOT IN CONTEXT?</think>\n\nOne."), ("One.".into(), false));
+    // Where the prompt began the thoughts, the reply only ends them, on a line of its own.
+    assert_eq!(said("Hm, one?\nOr two?\n</think>\n\nOne."), ("One.".into(), false));
+    assert_eq!(said("Hm.\n</think>\nNot in context."), ("Not in context.".into(), true));
+    assert_eq!(said("It ends with `</think>`."), ("It ends with `</think>`.".into(), false));
 }
 
 #[test]

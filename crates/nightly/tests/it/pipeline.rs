@@ -357,7 +357,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
         observer: &notes,
     };
     let outcome = pericope_nightly::run(job).unwrap();
-    assert!(notes.0.lock().unwrap().iter().any(|note| note.contains("1 chunkers are done already")));
+    assert!(notes.0.lock().unwrap().iter().any(|note| note.contains("1 chunker is done already")));
     assert_eq!((outcome.conclusion.night.number, outcome.conclusion.night.verdict), (2, Verdict::Passed));
     assert!(outcome.conclusion.night.line.contains("no score changed"), "{}", outcome.conclusion.night.line);
 

@@ -18,8 +18,9 @@ use crate::chars::skip_blank;
 pub fn fixed_words(text: &str, words: usize) -> Vec<Span> {
     let mut spans = Vec::with_capacity(text.len() / words.saturating_mul(5).max(8) + 1);
     let mut start = skip_blank(text, 0);
+    let mut ends = Ends::new(text, start);
     while start < text.len() {
-        let end = nth_word_end(text, start, words.max(1));
+        let end = ends.nth(start, words.max(1));
         spans.push(Span::new(start, end));
         start = skip_blank(text, end);
     }
@@ -39,26 +40,15 @@ pub(crate) fn count_words(text: &str) -> usize {
 /// The end of the `n`-th word (from 1) of the text that starts at `start`, the beginning of a word. Where fewer words
 /// follow, the end of the last.
 pub(crate) fn nth_word_end(text: &str, start: usize, n: usize) -> usize {
-    let mut ends = Ends::new(text, start);
-    let mut left = n;
-    let mut last = start;
-    while let Some((at, mut found)) = ends.next_block() {
-        let here = found.count_ones() as usize;
-        if here == 0 {
-            continue;
-        }
-        if here < left {
-            left -= here;
-            last = at + (63 - found.leading_zeros() as usize) / 8;
-            continue;
-        }
-        for _ in 1..left {
-            found &= found - 1;
-        }
-        return at + found.trailing_zeros() as usize / 8;
-    }
-    last
+    Ends::new(text, start).nth(start, n)
 }
+
+/// Bytes of a run without spaces whose words are looked for at once: few words do not cost those of all the run.
+const STRETCH: usize = 2048;
+
+/// Bytes before the end of a stretch from which on a word may be another one where it is not cut short. No dictionary has words as
+/// long.
+const MARGIN: usize = 512;
 
 /// Finds where words end, eight bytes at a time: a block's answer has the highest bit of byte i set where a word ends
 /// just before byte i of the block.
@@ -67,25 +57,58 @@ struct Ends<'a> {
     at: usize,
     /// True where the byte before `at` belongs to a word.
     in_word: bool,
-    /// Where the words end of a run without spaces that has been begun, the next one last.
+    /// Where the words end of a stretch of a run without spaces that has been begun, the next one last.
     run: Vec<usize>,
 }
 
 impl Ends<'_> {
-    /// Finds the words of the run that begins at byte `at`. The marks at the end of the run belong to its last word.
+    /// The end of the `n`-th word (from 1) behind `start`, the beginning of a word: the first one, or the next behind the end that was
+    /// found last. Where fewer words follow, the end of the last.
+    fn nth(&mut self, start: usize, n: usize) -> usize {
+        // What is known of a run that goes on here stays known.
+        (self.at, self.in_word) = (start, false);
+        let (mut left, mut last) = (n, start);
+        while let Some((at, mut found)) = self.next_block() {
+            let here = found.count_ones() as usize;
+            if here == 0 {
+                continue;
+            }
+            if here < left {
+                left -= here;
+                last = at + (63 - found.leading_zeros() as usize) / 8;
+                continue;
+            }
+            for _ in 1..left {
+                found &= found - 1;
+            }
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        last
+    }
+
+    /// Finds words of the run at byte `at`, up to its end or those that a stretch tells. The marks at the end of the run belong to its
+    /// last word.
     fn begin_run(&mut self, at: usize) {
-        word_ends(self.text, at, &mut self.run);
+        let text = self.text;
+        let until = text.floor_char_boundary(at.saturating_add(STRETCH));
+        word_ends(&text[..until], at, &mut self.run);
+        let goes_on = self.run.last() == Some(&until) && text[until..].starts_with(is_unspaced);
+        if goes_on {
+            let sure = self.run.partition_point(|&end| end + MARGIN <= until);
+            self.run.truncate(sure.max(1));
+        }
         // Signs that are no word belong to the one before.
-        let (text, mut start) = (self.text, at);
+        let mut start = at;
         self.run.retain(|&end| {
             let is_word = text[start..end].contains(char::is_alphanumeric);
             start = end;
             is_word
         });
-        let end = start + text[start..].find(|c: char| !closes(c)).unwrap_or(text.len() - start);
+        let marks = if goes_on { 0 } else { text[start..].find(|c: char| !closes(c)).unwrap_or(text.len() - start) };
         match self.run.last_mut() {
-            Some(last) => *last = end,
-            None => self.run.push(end),
+            Some(last) if !goes_on => *last = start + marks,
+            Some(_) => {}
+            None => self.run.push(start + marks),
         }
         self.run.reverse();
     }
@@ -180,7 +203,7 @@ fn blanks(block: u64) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{count_words, fixed_words};
+    use super::{STRETCH, count_words, fixed_words, nth_word_end};
 
     fn pieces(text: &str, words: usize) -> Vec<&str> {
         fixed_words(text, words).into_iter().map(|span| span.of(text)).collect()
@@ -212,6 +235,28 @@ mod tests {
         assert_eq!(pieces("ก่อนสร้างดัชนี ต้องแบ่ง", 2), ["ก่อนสร้าง", "ดัชนี ต้อง", "แบ่ง"]);
         assert_eq!(pieces("全文检索的结果。", 2), ["全文检索", "的结果。"]);
         assert_eq!(count_words("한국어 문서 abc漢字 x。。。"), 5);
+    }
+
+    #[test]
+    fn a_run_without_spaces_costs_one_pass_however_few_words_are_wanted() {
+        for sentence in ["検索の結果を文書に分けます", "全文检索的结果", "ก่อนสร้างดัชนี"]
+        {
+            let text = sentence.repeat(100_000 / sentence.len());
+            assert!(text.len() > 40 * STRETCH);
+            let words = fixed_words(&text, 1);
+            assert_eq!(words.len(), count_words(&text));
+            assert!(words.iter().all(|word| word.len() <= sentence.len()));
+            for count in [40, 500] {
+                let mut at = 0;
+                for (i, span) in fixed_words(&text, count).into_iter().enumerate() {
+                    assert_eq!(span.start, words[i * count].start);
+                    assert_eq!(span.end, words[words.len().min((i + 1) * count) - 1].end);
+                    assert_eq!(span.end, nth_word_end(&text, at, count));
+                    at = span.end;
+                }
+                assert_eq!(at, text.len());
+            }
+        }
     }
 
     proptest! {

@@ -51,11 +51,23 @@ pub(super) fn layer(origins: &[String]) -> Result<Option<CorsLayer>, String> {
     Ok(Some(layer.allow_origin(known)))
 }
 
+/// Returns an origin as browsers write it: in small letters, without the port that its scheme has anyway.
+pub(crate) fn normal(origin: &str) -> String {
+    let origin = origin.to_ascii_lowercase();
+    let port = match origin.split_once("://") {
+        Some(("https", _)) => ":443",
+        Some(("http", _)) => ":80",
+        _ => "",
+    };
+    origin.strip_suffix(port).unwrap_or(&origin).to_owned()
+}
+
 fn parse(origin: &str) -> Result<HeaderValue, String> {
-    let host = ["https://", "http://"].iter().find_map(|scheme| origin.strip_prefix(scheme));
+    let known = normal(origin);
+    let host = ["https://", "http://"].iter().find_map(|scheme| known.strip_prefix(scheme));
     let is_host =
         |host: &str| !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-:[]".contains(c));
-    match host.filter(|host| is_host(host)).map(|_| HeaderValue::from_str(origin)) {
+    match host.filter(|host| is_host(host)).map(|_| HeaderValue::from_str(&known)) {
         Some(Ok(value)) => Ok(value),
         _ => {
             Err(format!("{} is no origin: scheme, host and port alone, as https://example.org", origin.escape_debug()))
@@ -72,6 +84,15 @@ mod tests {
     fn an_origin_is_scheme_and_host() {
         for good in ["https://example.org", "http://localhost:8000", "http://[::1]:80"] {
             assert!(parse(good).is_ok(), "{good}");
+        }
+        for (given, sent) in [
+            ("HTTPS://Docs.Example.org", "https://docs.example.org"),
+            ("https://example.org:443", "https://example.org"),
+            ("http://[::1]:80", "http://[::1]"),
+            ("http://example.org:443", "http://example.org:443"),
+            ("https://example.org:8443", "https://example.org:8443"),
+        ] {
+            assert_eq!(parse(given).unwrap(), sent);
         }
         for bad in ["example.org", "https://example.org/", "https://a b", "https://", "null", "https://a\r\nb"] {
             assert!(parse(bad).is_err(), "{bad:?}");

@@ -16,7 +16,7 @@ mod server;
 mod tls;
 mod try_page;
 
-pub(crate) use cors::{EVERYBODY, SESSION};
+pub(crate) use cors::{EVERYBODY, SESSION, normal};
 pub use log::{LogFormat, Logging};
 pub use options::{HttpOptions, Limits, TlsFiles};
 pub use routes::openapi;

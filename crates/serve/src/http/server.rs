@@ -97,7 +97,7 @@ impl Server {
             keys,
             loopback,
             hosts: options.hosts,
-            cors: options.cors,
+            cors: options.cors.iter().map(|origin| cors::normal(origin)).collect(),
             log: options.log,
             metrics,
         });

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::messages::{refusal, refused};
 use super::server::{AT_ONCE, Server};
-use crate::http::{EVERYBODY, SESSION};
+use crate::http::{EVERYBODY, SESSION, normal};
 use crate::service::Service;
 
 /// Sessions at once.
@@ -61,7 +61,7 @@ pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
     let AgentOptions { origins, calls, request, ending } = options;
     let yields = YIELDS.max(request.saturating_mul(2));
     let sessions = Sessions { manager: Arc::new(manager), used: Arc::default(), yields, request, ending };
-    let origins = origins.iter().filter(|one| *one != EVERYBODY).map(|one| with_port(one));
+    let origins = origins.iter().filter(|one| *one != EVERYBODY).map(|one| with_port(&normal(one)));
     let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins);
     // The server around it knows which hosts are ours.
     let config = StreamableHttpServerConfig::default()

@@ -322,6 +322,8 @@ fn what_is_wrong_is_named() {
         ("/v1/segment", json!({ "text": "a", "segmenter": "weswin:model=/etc/passwd" }), 400, "bad-segmenter"),
         ("/v1/segment", json!({ "text": "a", "format": "pdf" }), 400, "bad-format"),
         ("/v1/segment", json!({ "txt": "a" }), 400, "bad-body"),
+        ("/v1/segment?segmenter=sentence", json!({ "text": "a" }), 400, "bad-parameter"),
+        ("/v1/compare?k=3", json!({ "question": "a", "segmenters": ["sentence"] }), 400, "bad-parameter"),
         ("/v1/compare", json!({ "question": "a", "segmenters": [] }), 400, "bad-parameter"),
         ("/v1/compare", json!({ "question": "a", "segmenters": ["sentence"], "k": 11 }), 400, "bad-parameter"),
         ("/v1/indexes/nobody/refresh", json!({}), 404, "no-such-index"),

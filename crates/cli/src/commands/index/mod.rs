@@ -99,7 +99,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         );
     }
     if follow.is_some() {
-        return watch::follow(&mut job, found.linked());
+        return watch::follow(&mut job, found.linked(), &[]);
     }
     once(&mut job, &found, &gone)
 }
@@ -138,7 +138,7 @@ fn once(job: &mut Job<'_>, found: &Arc<Input>, gone: &[PathBuf]) -> Outcome {
     }
     found.tell_rules();
     if args.watch {
-        return watch::follow(job, found.linked());
+        return watch::follow(job, found.linked(), gone);
     }
     let were = |n: usize| if n == 1 { "was" } else { "were" };
     if pass.bad.left_out > 0 {

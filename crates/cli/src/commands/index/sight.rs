@@ -30,6 +30,8 @@ struct Place {
     identity: Option<Identity>,
     /// It was a file when it was there last.
     was_file: bool,
+    /// It was not there when the files were first looked at, and left the index (--prune): it is not waited for.
+    given_up: bool,
     /// It went away, whatever is there now.
     lost: bool,
 }
@@ -60,11 +62,16 @@ fn number(_about: &Metadata) -> (u64, u64) {
 }
 
 impl Sight {
-    /// Watches these paths, and these folders behind links below them.
-    pub fn over(paths: &[PathBuf], linked: &[PathBuf], sender: Sender<notify::Result<Event>>) -> Result<Self, Failure> {
-        let named = paths.iter().map(|path| (path, true));
-        let places = named.chain(linked.iter().map(|path| (path, false)));
-        Self::open(places.map(|(path, named)| Place::new(path, named)).collect(), sender)
+    /// Watches these paths, and these folders behind links below them. Of the paths, those that are `gone` left the index.
+    pub fn over(
+        paths: &[PathBuf],
+        linked: &[PathBuf],
+        gone: &[PathBuf],
+        sender: Sender<notify::Result<Event>>,
+    ) -> Result<Self, Failure> {
+        let named = paths.iter().map(|path| Place { given_up: gone.contains(path), ..Place::new(path, true) });
+        let places = named.chain(linked.iter().map(|path| Place::new(path, false)));
+        Self::open(places.collect(), sender)
     }
 
     fn open(mut places: Vec<Place>, sender: Sender<notify::Result<Event>>) -> Result<Self, Failure> {
@@ -79,7 +86,7 @@ impl Sight {
             if place.identity.is_none() {
                 continue;
             }
-            place.was_file = mode == RecursiveMode::NonRecursive;
+            (place.was_file, place.given_up) = (mode == RecursiveMode::NonRecursive, false);
             // With a slash at its end, the name of a link is the folder behind it.
             let entered = if mode == RecursiveMode::Recursive { watched.join("") } else { watched.to_owned() };
             if let Err(error) = watcher.watch(&entered, mode) {
@@ -126,11 +133,12 @@ impl Sight {
         present.map(|place| place.path.clone()).collect()
     }
 
-    /// The files of the command line that went away while they were watched. A folder that did may be back soon, with all
-    /// that was in it: it is waited for.
-    pub fn gone_files(&self) -> Vec<PathBuf> {
-        let gone = self.places.iter().filter(|place| place.named && place.was_file && place.identity.is_none());
-        gone.filter(|place| folder_of(&place.path).is_dir()).map(|place| place.path.clone()).collect()
+    /// The paths of the command line that nobody waits for: those that were given up, and files that went away while they were
+    /// watched. A folder that did may be back soon, with all that was in it: it is waited for.
+    pub fn gone(&self) -> Vec<PathBuf> {
+        let absent = self.places.iter().filter(|place| place.named && place.identity.is_none());
+        let gone = absent.filter(|place| place.given_up || (place.was_file && folder_of(&place.path).is_dir()));
+        gone.map(|place| place.path.clone()).collect()
     }
 
     /// Watches these folders behind links from now on, instead of those before; says whether they are others.
@@ -147,7 +155,8 @@ impl Sight {
 
 impl Place {
     fn new(path: &Path, named: bool) -> Self {
-        Self { path: path.to_owned(), named, watched: path.to_owned(), identity: None, was_file: false, lost: false }
+        let (path, watched) = (path.to_owned(), path.to_owned());
+        Self { path, named, watched, identity: None, was_file: false, given_up: false, lost: false }
     }
 
     fn is_there(&self) -> bool {

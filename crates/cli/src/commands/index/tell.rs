@@ -1,6 +1,7 @@
 //! What a pass did, as text or JSON.
 
 use pericope_api::ModelUse;
+use pericope_store::Publication;
 use serde::Serialize;
 
 use super::job::{Job, Pass};
@@ -24,6 +25,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<ModelUse>,
     tokenizer: &'a str,
+    /// Whether a rebuild has taken the place of the old index, which serves on where it has not; the numbers are those of the rebuild.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<bool>,
     documents: u64,
     chunks: u64,
     documents_written: u64,
@@ -62,6 +66,11 @@ impl Job<'_> {
             asked: self.chunker.segmenter().model_use(),
             contexts: self.contexts.as_ref().map(|writer| writer.used()),
             tokenizer: &self.spec.tokenizer,
+            published: match pass.finished.publication {
+                Publication::InPlace => None,
+                Publication::Published => Some(true),
+                Publication::KeptOld { .. } | Publication::Unfinished => Some(false),
+            },
             documents: stats.documents,
             chunks: stats.chunks,
             documents_written: stats.documents_written,
@@ -82,8 +91,9 @@ impl Job<'_> {
         if args.json {
             print_json(&report)?;
         } else {
+            let unpublished = if report.published == Some(false) { " (rebuild, not published)" } else { "" };
             say!(
-                "{}: {}, {} ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
+                "{}{unpublished}: {}, {} ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
                 report.index,
                 counted(report.documents, "document"),
                 counted(report.chunks, "chunk"),

@@ -31,10 +31,11 @@ pub(super) const AGAIN: Duration = Duration::from_secs(5);
 /// The files that may have changed; nothing where any may.
 type Changes = Option<HashSet<String>>;
 
-/// Follows the files until the user interrupts. The index is closed between bursts, so that others can search it.
-pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
+/// Follows the files until the user interrupts; paths that are `gone` are not waited for. The index is closed between bursts, so that
+/// others can search it.
+pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf], gone: &[PathBuf]) -> Outcome {
     let (sender, events) = channel();
-    let mut sight = Sight::over(&job.plan.paths, linked, sender)?;
+    let mut sight = Sight::over(&job.plan.paths, linked, gone, sender)?;
     if !job.quiet {
         tell!("watching; Ctrl-C ends");
     }
@@ -48,7 +49,7 @@ pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
         if sight.is_stale() {
             (changes, sight) = (None, sight.renew()?);
         }
-        let (present, gone) = (sight.present(), sight.gone_files());
+        let (present, gone) = (sight.present(), sight.gone());
         if present.is_empty() && gone.is_empty() {
             continue;
         }

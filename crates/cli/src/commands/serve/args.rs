@@ -76,7 +76,8 @@ pub struct ServerArgs {
     /// Origin whose pages may read answers, as https://example.org; * for all; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     pub cors: Vec<String>,
-    /// Name under which a proxy on this machine passes requests on; may be given several times
+    /// Name under which a proxy on this machine passes requests on, without scheme and port, as docs.example.org; may be given several
+    /// times
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
     #[command(flatten)]

@@ -7,9 +7,10 @@ use pericope::training::read_records;
 use pericope_api::Document;
 use pericope_encode::Base;
 use pericope_eval::data::{DataKind, QuestionSet, load};
-use pericope_learn::corpus::{Corpus, Record, SplitOptions, SplitReport, Unit};
+use pericope_learn::corpus::{Beside, Corpus, Record, Records, Shingles, SplitOptions, SplitReport, Unit};
 use pericope_learn::training::{AskedDocument, LabelledDocument, PreparedQuestion};
 use pericope_segment::split::Split;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::shared::{HoldoutArgs, TrainArgs};
@@ -45,9 +46,14 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Reads the data that the flags name, and parts it.
-    pub fn read(args: &TrainArgs, base: &Base, tokens: usize) -> Result<Self, Failure> {
-        let corpus = corpus(&args.data, &args.holdout.split, args.holdout.no_holdout)?;
+    /// Reads the data that the flags name, and parts it; the parts of the documents `beside` come too.
+    pub fn read(
+        args: &TrainArgs,
+        base: &Base,
+        tokens: usize,
+        beside: &[Beside],
+    ) -> Result<(Self, Vec<Split>), Failure> {
+        let (corpus, others) = corpus_beside(&args.data, &args.holdout.split, args.holdout.no_holdout, beside)?;
         if corpus.train.is_empty() {
             return Err(Failure::usage("no document is left to train on: give more data, or --no-holdout"));
         }
@@ -57,24 +63,39 @@ impl Documents {
         };
         let prepared = |records: &[Record]| records.iter().map(labelled).collect();
         let (train, validation) = (prepared(&corpus.train), prepared(&corpus.validation));
-        Ok(Self { train, validation, split: corpus.report, unreadable: corpus.skipped.count })
+        let documents = Self { train, validation, split: corpus.report, unreadable: corpus.skipped.count };
+        Ok((documents, others))
     }
 }
 
 /// Reads documents in all layouts that segment-eval reads, segmentation JSONL also in folders, and parts them; names what
 /// cannot be read. With `all`, nothing but what is held out is kept from training.
 pub fn corpus(data: &[PathBuf], args: &SplitArgs, all: bool) -> Result<Corpus, Failure> {
-    let records = read_records(data, &args.held_out).map_err(failure)?;
+    corpus_beside(data, args, all, &[]).map(|(corpus, _)| corpus)
+}
+
+/// The same with documents `beside`, whose parts are in the second part of the result; without `data`, what is held out is all that
+/// they are compared with.
+pub fn corpus_beside(
+    data: &[PathBuf],
+    args: &SplitArgs,
+    all: bool,
+    beside: &[Beside],
+) -> Result<(Corpus, Vec<Split>), Failure> {
+    let records = match data.is_empty() && args.held_out.is_empty() {
+        true => Records::default(),
+        false => read_records(data, &args.held_out).map_err(failure)?,
+    };
     input::report_skipped(&records.skipped);
-    if records.documents.is_empty() {
+    if records.documents.is_empty() && !data.is_empty() {
         let first = records.skipped.problems.first().map_or("it is empty", String::as_str);
         return Err(Failure::usage(format!("no document in the data can be used ({first})")));
     }
-    records.split(&args.options(all)).map_err(corpus_failure)
+    records.split_beside(beside, &args.options(all)).map_err(corpus_failure)
 }
 
-/// Parts the documents that questions are asked about, by the flags that part documents. Near copies are not looked for.
-pub struct Parting {
+/// Says which part a document that questions are asked about is for, by the flags that part documents.
+struct Parting {
     options: SplitOptions,
     /// Ids of documents that are held out.
     ids: BTreeSet<String>,
@@ -84,7 +105,7 @@ pub struct Parting {
 
 impl Parting {
     /// Reads what is held out.
-    pub fn read(holdout: &HoldoutArgs) -> Result<Self, Failure> {
+    fn read(holdout: &HoldoutArgs) -> Result<Self, Failure> {
         let mut parting = Self { options: holdout.options(), ids: BTreeSet::new(), sources: BTreeSet::new() };
         let paths = &holdout.split.held_out;
         let apart = if paths.is_empty() { Vec::new() } else { read_records(&[], paths).map_err(failure)?.held_out };
@@ -98,7 +119,7 @@ impl Parting {
     }
 
     /// The part of a document of `set`, which was read from `path`: a document that names no source is of one named as the file.
-    pub fn part(&self, set: &QuestionSet, document: &Document, path: &Path) -> Split {
+    fn part(&self, set: &QuestionSet, document: &Document, path: &Path) -> Split {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let file = file.split('.').next().unwrap_or_default();
         let id = set.renamed.get(&document.id).unwrap_or(&document.id);
@@ -113,6 +134,45 @@ impl Parting {
     }
 }
 
+/// Files of questions.
+#[derive(Default)]
+pub struct Asked {
+    sets: Vec<QuestionSet>,
+    /// The documents of all of them, for near copies to go with each other.
+    pub documents: Vec<Beside>,
+}
+
+impl Asked {
+    /// Reads the files.
+    pub fn read(paths: &[PathBuf], holdout: &HoldoutArgs) -> Result<Self, Failure> {
+        let mut asked = Self::default();
+        if paths.is_empty() {
+            return Ok(asked);
+        }
+        let parting = Parting::read(holdout)?;
+        for path in paths {
+            let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
+            let beside = |document: &Document| Beside {
+                part: parting.part(&set, document, path),
+                shingles: Shingles::of([&*document.source]),
+            };
+            asked.documents.par_extend(set.documents.par_iter().map(beside));
+            asked.sets.push(set);
+        }
+        Ok(asked)
+    }
+
+    /// Each file's questions with the parts of its documents; `parts` are those of all [`documents`](Self::documents).
+    pub fn parted<'a>(&'a self, parts: &'a [Split]) -> impl Iterator<Item = (&'a QuestionSet, &'a [Split])> {
+        let mut rest = parts;
+        self.sets.iter().map(move |set| {
+            let (own, behind) = rest.split_at(set.documents.len().min(rest.len()));
+            rest = behind;
+            (set, own)
+        })
+    }
+}
+
 /// The questions of a training, by the part of their documents.
 #[derive(Default)]
 pub struct Questions {
@@ -122,13 +182,13 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Adds a file's questions; gives what was left out. A document is tokenized once, however many ask about it.
-    pub fn read(&mut self, path: &Path, parting: &Parting, base: &Base) -> Result<Vec<String>, Failure> {
-        let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
+    /// Adds a file's questions. A document is tokenized once, however many ask about it.
+    pub fn add(&mut self, set: &QuestionSet, parts: &[Split], base: &Base) {
         let mut known: HashMap<usize, AskedDocument> = HashMap::new();
         for question in &set.questions {
-            let Some(document) = set.documents.get(question.document) else { continue };
-            let asked = match parting.part(&set, document, path) {
+            let at = question.document;
+            let Some((document, part)) = set.documents.get(at).zip(parts.get(at)) else { continue };
+            let asked = match part {
                 Split::Train => &mut self.train,
                 Split::Validation => &mut self.validation,
                 Split::Test => {
@@ -136,9 +196,8 @@ impl Questions {
                     continue;
                 }
             };
-            let document = known.entry(question.document).or_insert_with(|| AskedDocument::new(document, base));
+            let document = known.entry(at).or_insert_with(|| AskedDocument::new(document, base));
             asked.push(document.question(&question.text, &question.gold, base));
         }
-        Ok(set.skipped)
     }
 }

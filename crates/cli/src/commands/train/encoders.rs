@@ -8,7 +8,7 @@ use pericope_learn::training::{Data, Options, train_nsp, train_weswin};
 use pericope_learn::weswin::{CHECKPOINT, Checkpoint, open};
 
 use super::args::{TrainNspArgs, TrainWeswinArgs};
-use super::data::{Counts, Documents, Parting, Questions};
+use super::data::{Asked, Counts, Documents, Questions};
 use super::report::{Done, failure, notes};
 use super::shared::TrainArgs;
 use super::watch::Watch;
@@ -31,17 +31,17 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
         questions_apart: args.questions_apart,
         ..options(common, &base, began, Options::default())
     };
-    let mut documents = Documents::read(common, &base, options.tokens)?;
+    let files = Asked::read(&args.questions, &common.holdout)?;
+    let (mut documents, parts) = Documents::read(common, &base, options.tokens, &files.documents)?;
     let mut asked = Questions::default();
-    if !args.questions.is_empty() {
-        let parting = Parting::read(&common.holdout)?;
-        for path in &args.questions {
-            documents.unreadable += input::report(&asked.read(path, &parting, &base)?);
-        }
-        if asked.train.is_empty() {
-            return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
-        }
+    for (set, parts) in files.parted(&parts) {
+        documents.unreadable += input::report(&set.skipped);
+        asked.add(set, parts, &base);
     }
+    if asked.train.is_empty() && !args.questions.is_empty() {
+        return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
+    }
+    drop(files);
     let notes = notes(&common.data, documents.train.len(), &format!(" and {} questions", asked.train.len()));
     let mut watch = Watch::new(quiet);
     watch.note(&shown_report(&documents.split));
@@ -81,7 +81,7 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     let defaults = Options::nsp();
     let rank = start.as_ref().map_or(0, |start| start.low_rank().rank());
     let options = options(common, &base, (defaults.tokens, rank), defaults);
-    let documents = Documents::read(common, &base, options.tokens)?;
+    let (documents, _) = Documents::read(common, &base, options.tokens, &[])?;
     let notes = notes(&common.data, documents.train.len(), "");
     let mut watch = Watch::new(quiet);
     watch.note(&shown_report(&documents.split));

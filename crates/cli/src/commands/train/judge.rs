@@ -27,8 +27,8 @@ pub const TRAIN_JUDGE_EXAMPLES: &str = "Examples:
 Questions come from files in SQuAD's layout (*.json): the blocks that hold part of the answer are relevant. Documents with known
 sections (*.jsonl, *.jsonl.gz) give questions too: a heading asks for its section, half of the time with the headings above it
 (--headings); a sentence asks for the rest of its section, which it is left out of (--sentences). Both are parted by a hash of the
-documents' ids, or of their sources (--by source): 80 in 100 train, 10 validate, 10 are left. Near copies are looked for among
-documents (*.jsonl), not among files of questions (*.json).
+documents' ids, or of their sources (--by source): 80 in 100 train, 10 validate, 10 are left. Near copies go together, documents with
+sections and those that questions are asked about alike: where one of them is left, all are.
 Each validation reads blocks by themselves and says how often a relevant one has a higher score than another (AUC), and the F1 of
 the answers' tokens; the weights with the best mean of the two are kept. Stopped at any moment, the same command goes on from the
 state in --out, which is saved once a minute: at most the last 60 seconds are lost.

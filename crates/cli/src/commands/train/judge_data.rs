@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pericope_encode::Base;
-use pericope_eval::data::{DataKind, Question, load};
+use pericope_eval::data::{Question, QuestionSet};
 use pericope_learn::corpus::{Corpus, CorpusError, Record, files, has_documents};
 use pericope_learn::training::{JudgeQuestion, JudgeText, PairOptions, pairs_of};
 use pericope_segment::split::Split;
 use rayon::prelude::*;
 
-use super::data::{Counts, Parting, corpus};
+use super::data::{Asked, Counts, corpus_beside};
 use super::shared::HoldoutArgs;
 use crate::commands::dataset::corpus_failure;
 use crate::input;
@@ -32,10 +32,10 @@ impl Questions {
     /// Reads what the flags name, and parts it; names what cannot be read.
     pub fn read(data: &[PathBuf], holdout: &HoldoutArgs, base: &Base, pairs: &PairOptions) -> Result<Self, Failure> {
         let (asked, documents) = by_layout(data)?;
-        let corpus = match documents.is_empty() {
-            true => Corpus::default(),
-            false => corpus(&documents, &holdout.split, holdout.no_holdout)?,
-        };
+        let asked = Asked::read(&asked, holdout)?;
+        let (corpus, parts) = corpus_beside(&documents, &holdout.split, holdout.no_holdout, &asked.documents)?;
+        // What is held out is no document whose sections ask.
+        let corpus = if documents.is_empty() { Corpus::default() } else { corpus };
         let mut unreadable = corpus.skipped.count;
         let of_sections = |records: &[Record]| -> Vec<JudgeQuestion> {
             let each = records.par_iter().map(|record| pairs_of(record, &base.tokens, pairs));
@@ -43,15 +43,12 @@ impl Questions {
         };
         let (mut train, mut validation) = (of_sections(&corpus.train), of_sections(&corpus.validation));
         let mut test = 0;
-        if !asked.is_empty() {
-            let parting = Parting::read(holdout)?;
-            for file in &asked {
-                let found = File::read(file, &parting, base, pairs)?;
-                unreadable += input::report(&found.skipped);
-                train.extend(found.train);
-                validation.extend(found.validation);
-                test += found.test;
-            }
+        for (set, parts) in asked.parted(&parts) {
+            unreadable += input::report(&set.skipped);
+            let found = File::of(set, parts, base, pairs);
+            train.extend(found.train);
+            validation.extend(found.validation);
+            test += found.test;
         }
         let counts = Counts { train: train.len(), validation: validation.len(), test };
         Ok(Self { train, validation, corpus, counts, unreadable })
@@ -112,26 +109,23 @@ struct File {
     train: Vec<JudgeQuestion>,
     validation: Vec<JudgeQuestion>,
     test: usize,
-    skipped: Vec<String>,
 }
 
 impl File {
-    fn read(path: &Path, parting: &Parting, base: &Base, pairs: &PairOptions) -> Result<Self, Failure> {
-        let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
+    fn of(set: &QuestionSet, parts: &[Split], base: &Base, pairs: &PairOptions) -> Self {
         let mut questions: HashMap<usize, Vec<&Question>> = HashMap::new();
         for question in &set.questions {
             questions.entry(question.document).or_default().push(question);
         }
         let of_document = |(i, document): (usize, &pericope_api::Document)| {
-            let asked = questions.get(&i)?;
-            let part = parting.part(&set, document, path);
+            let (asked, part) = (questions.get(&i)?, *parts.get(i)?);
             let text = JudgeText::new(&document.source, &base.tokens, pairs.block);
             let made = asked.iter().filter_map(|one| text.question(&one.text, &one.gold, pairs.query));
             Some((part, made.collect::<Vec<_>>()))
         };
         let documents: Vec<(usize, &pericope_api::Document)> = set.documents.iter().enumerate().collect();
         let made: Vec<_> = documents.into_par_iter().map(of_document).collect();
-        let mut found = Self { skipped: set.skipped.clone(), ..Self::default() };
+        let mut found = Self::default();
         for (part, questions) in made.into_iter().flatten() {
             match part {
                 Split::Train => found.train.extend(questions),
@@ -139,6 +133,6 @@ impl File {
                 Split::Test => found.test += questions.len(),
             }
         }
-        Ok(found)
+        found
     }
 }

@@ -92,13 +92,13 @@ impl Scores {
     fn counted(&self, chunker: &str, question: usize, scored: &Scored, metric: &Metric) -> Option<f64> {
         match scored.metrics.get(metric).copied().filter(|score| score.is_finite()) {
             Some(score) => Some(score),
-            None if scored.failed && self.applies(chunker, question, metric) => Some(worst(metric)),
+            None if scored.failed && self.applies(chunker, question, metric) => Some(metric.worst()),
             None => None,
         }
     }
 
     fn applies(&self, chunker: &str, question: usize, metric: &Metric) -> bool {
-        let of_retrieval = metric.order() < Metric::JUDGE.order();
+        let of_retrieval = metric.is_of_retrieval();
         // What none of its items has that did not fail is not measured of a chunker, as nDCG is not of a retriever of others.
         let is_its_own = self.succeeded.get(chunker).is_none_or(|succeeded| {
             let could_tell = if of_retrieval { succeeded.any } else { succeeded.answered };
@@ -169,12 +169,6 @@ fn note(known: &mut BTreeSet<Metric>, metrics: &Metrics) {
             known.insert(metric.clone());
         }
     }
-}
-
-/// What a failed item scores: the least value of the metric, 0 where its range is not known.
-fn worst(metric: &Metric) -> f64 {
-    let (least, _) = metric.range();
-    if least.is_finite() { least } else { 0.0 }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

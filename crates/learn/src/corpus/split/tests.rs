@@ -3,7 +3,7 @@
 use pericope_segment::split::{Shares, Split, split_of};
 use proptest::prelude::*;
 
-use super::{Division, Member, Shingles, SplitOptions, Unit, split};
+use super::{Beside, Division, Member, Shingles, SplitOptions, Unit, split, split_beside};
 use crate::corpus::CorpusError;
 
 /// A document of `sentences` sentences, whose words are those of `text`: the same number, the same words.
@@ -54,6 +54,21 @@ fn near_copies_go_together_to_the_stricter_side() {
     assert_eq!(division.parts, [v, v, t, t, Some(split_of("alone"))]);
     let report = division.report;
     assert_eq!((report.groups, report.near_copies, report.largest_group, report.moved), (2, 4, 2, 2));
+}
+
+#[test]
+fn documents_beside_go_with_their_near_copies_and_are_not_counted() {
+    let name = |split: Split, from: usize| (from..).map(|i| format!("x{i}")).find(|id| split_of(id) == split).unwrap();
+    let [train, test, also] =
+        [(Split::Train, 0), (Split::Test, 0), (Split::Train, 1_000)].map(|(part, i)| name(part, i));
+    let members = [member(&train, "a", 40, 1), member(&test, "b", 40, 2), member(&also, "c", 40, 3)];
+    let beside = [(Split::Train, 2), (Split::Test, 3), (Split::Train, 4)];
+    let beside = beside.map(|(part, text)| Beside { part, shingles: member("", "", 40, text).shingles });
+    let (division, others) = split_beside(&members, &beside, &SplitOptions::default()).unwrap();
+    assert_eq!(others, [Split::Test, Split::Test, Split::Train]);
+    assert_eq!(division.parts, [Split::Train, Split::Test, Split::Test].map(Some));
+    let report = division.report;
+    assert_eq!((report.all.documents, report.groups, report.near_copies, report.moved), (3, 0, 0, 1));
 }
 
 #[test]

@@ -175,6 +175,10 @@ fn digest(start: Option<&Checkpoint>, data: &TopicData<'_>, options: &TopicOptio
     hash.update(format!("{ROWS} {options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
     for record in data.train.iter().chain(data.validation) {
         hash.update(format!("{:?}{:?}{:?}", record.sentences, record.boundaries, record.paragraphs));
+        // Sentences of half of the examples; without them levels say nothing.
+        if !record.headings.is_empty() {
+            hash.update(format!("{:?}{:?}", record.headings, record.levels));
+        }
     }
     hex(&hash.finalize())
 }

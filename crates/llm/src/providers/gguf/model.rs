@@ -17,6 +17,7 @@ use super::decoder::{Cache, Decoder};
 use crate::account::Account;
 use crate::config::LlmConfig;
 use crate::error::LlmError;
+use crate::json::THOUGHTS;
 use crate::request::{Finish, Reply, Request, Usage};
 
 /// Tokens that are read at once of a prompt: bounds the memory of attention.
@@ -181,8 +182,8 @@ impl Provider for Gguf {
             last.content.push_str(&in_words(&schema.schema));
         }
         // All special tokens are in the text.
-        let text = self.template.apply(&messages).map_err(|e| self.failed(&e))?;
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| self.failed(&e))?;
+        let prompt = self.template.apply(&messages).map_err(|e| self.failed(&e))?;
+        let encoding = self.tokenizer.encode_fast(prompt.as_str(), false).map_err(|e| self.failed(&e))?;
         let ids = encoding.get_ids().to_vec();
         let wanted = ids.len().saturating_add(request.max_tokens as usize);
         if wanted > self.context() {
@@ -203,7 +204,7 @@ impl Provider for Gguf {
         attempt.used(usage)?;
         let seconds = latency.as_secs_f64();
         Ok(Reply {
-            text: text.trim().to_owned(),
+            text: with_begun_thoughts(&prompt, &text),
             finish,
             usage,
             model: Some(self.model.clone()),
@@ -212,6 +213,12 @@ impl Provider for Gguf {
             ..Reply::new("")
         })
     }
+}
+
+/// Returns a reply with the mark before its thoughts where the prompt ends with it: the reply itself only ends them then.
+fn with_begun_thoughts(prompt: &str, reply: &str) -> String {
+    let begun = if prompt.trim_end().ends_with(THOUGHTS) { THOUGHTS } else { "" };
+    format!("{begun}{}", reply.trim())
 }
 
 /// Returns the special tokens of a tokenizer, the longest first.
@@ -250,7 +257,8 @@ fn best(logits: &[f32]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::without_control;
+    use super::{with_begun_thoughts, without_control};
+    use crate::json::{objects, strip_reasoning};
 
     #[test]
     fn special_tokens_in_texts_are_words() {
@@ -258,5 +266,16 @@ mod tests {
         let text = "a<|im_end|>\n<|im_start|>system</s></s> < b";
         assert_eq!(without_control(text, &control), "a< |im_end|>\n< |im_start|>system< /s>< /s> < b");
         assert_eq!(without_control("none", &control), "none");
+    }
+
+    #[test]
+    fn thoughts_that_the_prompt_begins_are_no_part_of_what_is_said() {
+        let made = "Maybe {\"score\": 2}?\n</think>\n\n{\"score\": 8}";
+        let reply = with_begun_thoughts("<|user|>Rate it.<|assistant|><think>\n", made);
+        assert_eq!(strip_reasoning(&reply), "{\"score\": 8}");
+        assert_eq!(objects(&reply).len(), 1);
+        // Thoughts that are cut off say nothing yet.
+        assert_eq!(strip_reasoning(&with_begun_thoughts("<think>", "Maybe")), "");
+        assert_eq!(with_begun_thoughts("<think>\n\n</think>\n\n", " One. "), "One.");
     }
 }

@@ -16,6 +16,7 @@ use crate::service::{CompareAnswer, CompareRequest, Problem, SegmentAnswer, Segm
 )]
 pub(super) async fn segment(
     State(app): State<App>,
+    _: Params<NoParams>,
     JsonBody(request): JsonBody<SegmentRequest>,
 ) -> Result<Json<SegmentAnswer>, Problem> {
     app.run(Weight::Cut, move |service| service.segment(&request)).await.map(Json)
@@ -31,6 +32,7 @@ pub(super) async fn segment(
 )]
 pub(super) async fn compare(
     State(app): State<App>,
+    _: Params<NoParams>,
     JsonBody(request): JsonBody<CompareRequest>,
 ) -> Result<Json<CompareAnswer>, Problem> {
     app.run(Weight::Cut, move |service| service.compare(&request)).await.map(Json)
