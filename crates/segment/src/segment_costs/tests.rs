@@ -27,11 +27,11 @@ fn all(n: usize) -> impl Iterator<Item = Boundaries> {
 /// The cost of one segment; infinite beyond the table, unless it is endless.
 fn cost(costs: &SegmentCosts, first: usize, end: usize) -> f64 {
     let held = costs.longest().min(end - first);
-    let more = (first + held + 1..=end).map(|end| match costs.is_endless() {
-        true => {
-            costs.row(end - costs.longest())[held - 1] - if held > 1 { costs.row(end - held)[held - 2] } else { 0.0 }
-        }
-        false => f64::INFINITY,
+    if held < end - first && !costs.is_endless() {
+        return f64::INFINITY;
+    }
+    let more = (first + held + 1..=end).map(|end| {
+        costs.row(end - costs.longest())[held - 1] - if held > 1 { costs.row(end - held)[held - 2] } else { 0.0 }
     });
     costs.row(first)[held - 1] + more.sum::<f64>()
 }
