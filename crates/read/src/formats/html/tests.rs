@@ -55,6 +55,9 @@ fn blocks_without_white_space_between_them_read_as_lines() {
     let document = read("<p>a</p><p>b</p><div>c<p>d</div>");
     assert_eq!(document.visible(Span::new(0, document.source.len())), "a\nb\nc\nd");
     assert_eq!(document.len(), 4);
+    let page = "<p>a</p><img alt=b><ul><li>c</ul><img alt=d><pre>e</pre>f<table><tr><td>g</table>h<p>i</p>&amp;<p>j</p><br>k";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "f", "g", "h", "i", "&", "j", "k"]);
 }
 
 #[test]
@@ -284,6 +287,23 @@ fn signs_that_link_to_definitions_and_captions_are_no_text() {
     let texts: Vec<_> = seen(&document).iter().map(|(_, text)| words(text)).collect();
     assert_eq!(texts, ["f(a)", "Does g.", "Pumps x y", "new", "#", "#1"]);
     assert_eq!(document.anchor_at(page.find("x.html").unwrap()), Some("new"));
+}
+
+#[test]
+fn signs_in_tables_are_text_where_they_lead_elsewhere() {
+    let page = "<table id=t><tr><th>Pump <a href='#t'>¶</a><th><a href='#'>#</a><tr id=p><td><a href='#p'>#</a>P40<td>1\
+        <tr><td>P15<td><a href='#p'>§</a></table>";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), ["Pump", "#", "P40", "1", "P15", "§"]);
+}
+
+#[test]
+fn ids_of_tables_and_code_are_not_those_of_headings_behind_them() {
+    let document =
+        read("<h1 id=top>Pumps</h1><table id=t><tr><td>x</table><h2>Care</h2><p>One.<pre id=c>x</pre><h2>Use</h2>Two.");
+    for words in ["One.", "Two."] {
+        assert_eq!(document.anchor_at(document.source.find(words).unwrap()), Some("top"));
+    }
 }
 
 #[test]
