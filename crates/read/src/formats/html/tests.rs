@@ -55,9 +55,13 @@ fn blocks_without_white_space_between_them_read_as_lines() {
     let document = read("<p>a</p><p>b</p><div>c<p>d</div>");
     assert_eq!(document.visible(Span::new(0, document.source.len())), "a\nb\nc\nd");
     assert_eq!(document.len(), 4);
-    let page = "<p>a</p><img alt=b><ul><li>c</ul><img alt=d><pre>e</pre>f<table><tr><td>g</table>h<p>i</p>&amp;<p>j</p><br>k";
+    let page =
+        "<p>a</p><img alt=b><ul><li>c</ul><img alt=d><pre>e</pre>f<table><tr><td>g</table>h<p>i</p>&amp;<p>j</p><br>k";
     let shown = read(page).visible(Span::new(0, page.len())).into_owned();
-    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "f", "g", "h", "i", "&", "j", "k"]);
+    assert_eq!(
+        shown.split_whitespace().collect::<Vec<_>>(),
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i", "&", "j", "k"]
+    );
 }
 
 #[test]
