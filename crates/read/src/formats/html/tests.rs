@@ -114,6 +114,7 @@ fn content_is_found_in_pages_of_many_kinds() {
         ("<header><h1>Title</h1></header><p>Text.</p>", "Title Text."),
         ("<header><h1>Site</h1></header><h1>Title</h1><p>Text.</p>", "Title Text."),
         ("<main><header><h1>Title</h1></header><p>Text.</p></main>", "Title Text."),
+        ("<blockquote><p>Dig.</p><footer>Ann</footer></blockquote><p>Text.</p><footer>Foot</footer>", "Dig. Ann Text."),
         // Notes are content, other asides are not.
         ("<main><aside class='callout'>Mind.</aside><aside>Tea</aside><p>Text.</p></main>", "Mind. Text."),
         ("<p>A <span hidden>not</span>word and <b aria-hidden=true>no</b>more.</p>", "A word and more."),
