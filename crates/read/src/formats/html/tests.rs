@@ -332,6 +332,16 @@ fn cells_without_end_tags_are_set_off() {
 }
 
 #[test]
+fn tables_and_code_in_cells_are_set_off() {
+    let page = "<table><tr><th>x<th>y<tr><td>a<pre>b</pre>c<pre>d</pre><pre>e</pre><b>f</b><td>g<table><tr><td>h</table>i</table>j";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(
+        shown.split_whitespace().collect::<Vec<_>>(),
+        ["x", "y", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    );
+}
+
+#[test]
 fn tables_that_lay_a_page_out_are_read_through() {
     let page = "<table><tr><td><a href=a>Home</a></td><td><h1>Old site</h1><p>A text. It goes on.</p>\
         <h2>Section</h2><ul><li>One<li>Two</ul></td></tr></table>";

@@ -70,6 +70,8 @@ impl<'a> Page<'_, 'a> {
             Element::Row | Element::Break if !closing => "\n",
             // The end tag of the cell before may be left out.
             Element::Cell if closing || self.glued => " ",
+            // Another one in a cell.
+            Element::Pre | Element::Table if self.glued => "\n",
             Element::Block | Element::List | Element::Heading(_) => "\n",
             _ => "",
         };
