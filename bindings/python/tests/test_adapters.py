@@ -43,6 +43,8 @@ def test_langchain() -> None:
     headings = [part.metadata["heading_path"] for part in ours.split_documents(documents[:1])]
     assert headings == [["Keys 🔑"], ["Keys 🔑", "Lost keys"]]
     assert ours.split_text(PLAIN) == [part.page_content for part in ours.create_documents([PLAIN])]
+    all_alone = TextSplitter(lambda document: pericope.Boundaries(range(1, len(document))), **SETTINGS)
+    assert all_alone.split_text("One. Two.") == ["One.", "Two."]
     segmenter = pericope.Segmenter("structure", **SETTINGS)
     assert TextSplitter(segmenter).split_text(PLAIN) == [chunk.text for chunk in segmenter.segment(PLAIN)]
 
@@ -144,6 +146,25 @@ def test_llama_index_knows_the_place_of_a_text_that_stands_twice() -> None:
     nodes = [node for node in parser.get_nodes_from_documents([Document(text=text)]) if isinstance(node, TextNode)]
     places = [(node.start_char_idx, node.end_char_idx) for node in nodes]
     assert places == [(chunk.start, chunk.end) for chunk in chunks]
+
+
+def test_llama_index_reads_the_settings_that_it_wrote() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.schema import BaseNode, Document
+
+    from pericope.llama_index import NodeParser
+
+    def numbered(number: int, _: BaseNode) -> str:
+        return f"n{number}"
+
+    documents = [Document(text="One. Two.")]
+    parser = NodeParser(spec="sentence", limits=SETTINGS)
+    assert len(NodeParser.from_json(parser.to_json()).get_nodes_from_documents(documents)) == 2
+    settings = NodeParser(spec="sentence", limits=SETTINGS, id_func=numbered).to_dict()
+    with pytest.raises(pericope.UsageError, match="id_func: only its name, numbered"):
+        NodeParser.from_dict(settings)
+    nodes = NodeParser.from_dict(settings, id_func=numbered).get_nodes_from_documents(documents)
+    assert [node.node_id for node in nodes] == ["n0", "n1"]
 
 
 def test_haystack_shares_no_metadata() -> None:

@@ -206,11 +206,16 @@ impl<'a> Builder<'a> {
         {
             last.span.end = gained.end;
             self.covered = gained.end;
-            // Text may follow at once, as in `</p>text`; what begins with a tag gets its own line by that.
-            let text_follows = self.source[gained.end..].starts_with(|c: char| !c.is_whitespace() && c != '<');
-            let with = if text_follows { "\n" } else { "" };
+            let with = self.behind(gained.end);
             self.rewrites.push(Rewrite { span: gained, with: with.into() });
         }
+    }
+
+    /// What a block's closing tag, which ends at byte `end`, reads as. Text may follow at once, as in `</p>text`; what begins
+    /// with a tag gets its own line by that.
+    pub(crate) fn behind(&self, end: usize) -> &'static str {
+        let text_follows = self.source[end..].starts_with(|c: char| !c.is_whitespace() && c != '<');
+        if text_follows { "\n" } else { "" }
     }
 
     /// `span` reads as `with`.
@@ -232,6 +237,11 @@ impl<'a> Builder<'a> {
         self.source[..start].chars().next_back().is_some_and(|c| !c.is_whitespace() && c != BYTE_ORDER_MARK)
     }
 
+    /// True where what is rewritten before byte `start` reads as the end of a line.
+    fn ends_line(&self, start: usize) -> bool {
+        self.rewrites.last().is_some_and(|last| last.span.end == start && last.with.ends_with('\n'))
+    }
+
     /// Rewrites everything in `extent` but the pieces that show as they are, and the blanks at its two ends.
     fn hide_around(&mut self, extent: Span, inline: &Inline<'_>) {
         let mut at = extent.start;
@@ -243,7 +253,13 @@ impl<'a> Builder<'a> {
                 self.hide(at, piece.span.start);
             }
             if let Some(shown) = &piece.shown {
-                self.rewrite(piece.span, shown);
+                // A picture that begins a block has no markup before it that could read as the end of a line.
+                let begins = at == extent.start && piece.span.start == at && !shown.starts_with(char::is_whitespace);
+                if begins && self.is_glued(at) && !self.ends_line(at) {
+                    self.rewrite(piece.span, &format!("\n{shown}"))
+                } else {
+                    self.rewrite(piece.span, shown)
+                }
             }
             at = at.max(piece.span.end);
         }

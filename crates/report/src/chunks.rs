@@ -42,6 +42,8 @@ impl ChunksPage {
         }
         let block = html! {
             h2 { (document.title.as_deref().unwrap_or(&document.id)) }
+            // Several documents may have one title.
+            @if document.title.is_some() { p class="id" { code { (document.id) } } }
             @for (chunk, path, old, new) in blocks {
                 section class="chunk" {
                     p class="meta" {
@@ -83,7 +85,9 @@ mod tests {
         };
         let page = ChunksPage::new("fixed");
         let body = page.document(&doc, &[chunk(0, 0, 6), chunk(1, 0, 13)]);
-        assert!(body.contains("<h2>&lt;d&gt;</h2>"));
+        assert!(body.contains("<h2>&lt;d&gt;</h2>") && !body.contains("<code>"));
+        let titled = page.document(&Document { title: Some("T".to_owned()), ..doc.clone() }, &[]);
+        assert!(titled.contains("<h2>T</h2>") && titled.contains("<code>&lt;d&gt;</code>"), "{titled}");
         assert!(body.contains("<span class=\"repeat\">A &lt;b&gt;.</span>\nC &amp; d."), "{body}");
         assert!(
             page.begin()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter as Base
 
+import pericope
 from pericope import Segmenter, UsageError
-from pericope.protocols import CustomSegmenter
+from pericope.protocols import CustomSegmenter, Segmentation
 
 
 class TextSplitter(Base):
@@ -20,7 +21,11 @@ class TextSplitter(Base):
     """
 
     def __init__(
-        self, segmenter: Union[str, Segmenter, CustomSegmenter], *, format: str = "plain", **limits: Any
+        self,
+        segmenter: Union[str, Segmenter, CustomSegmenter, Callable[[pericope.Document], Segmentation]],
+        *,
+        format: str = "plain",
+        **limits: Any,
     ) -> None:
         super().__init__(add_start_index=True)
         if isinstance(segmenter, Segmenter) and limits:

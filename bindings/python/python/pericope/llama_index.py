@@ -6,10 +6,10 @@ from typing import Any, Mapping, Optional, Sequence
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.node_parser.interface import NodeParser as Base
-from llama_index.core.node_parser.node_utils import build_nodes_from_splits
+from llama_index.core.node_parser.node_utils import build_nodes_from_splits, default_id_func
 from llama_index.core.schema import BaseNode, Document, MetadataMode, TextNode
 
-from pericope import Segmenter
+from pericope import Segmenter, UsageError
 
 
 class NodeParser(Base):
@@ -35,6 +35,16 @@ class NodeParser(Base):
         copied = super().model_copy(update=update, deep=deep)
         copied._segmenter = Segmenter(copied.spec, **copied.limits)
         return copied
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> NodeParser:
+        """The parser that `to_dict` wrote down. Of an `id_func` that has only the name: pass a function of your own again."""
+        given: dict[str, Any] = {**data, **kwargs}
+        if not callable(given.get("id_func") or default_id_func):
+            name = given.pop("id_func")["id_func_name"]
+            if name != default_id_func.__name__:
+                raise UsageError(f"id_func: only its name, {name}, was written down; pass the function beside the settings")
+        return super().from_dict(given)
 
     @classmethod
     def class_name(cls) -> str:

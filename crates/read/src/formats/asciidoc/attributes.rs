@@ -41,11 +41,11 @@ impl Attributes {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            out.push_str(before);
-            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-            let end = after.find(|c: char| !is_name(c)).filter(|&end| after[end..].starts_with('}'));
-            let name = end.filter(|_| !before.ends_with('\\')).and_then(|end| after.get(..end));
-            let value = name.and_then(|name| self.written(&name.to_lowercase()).map(|value| (value, name.len() + 1)));
+            let name = name(after);
+            let escaped = name.and(before.strip_suffix('\\'));
+            out.push_str(escaped.unwrap_or(before));
+            let value = name.filter(|_| escaped.is_none());
+            let value = value.and_then(|name| self.written(&name.to_lowercase()).map(|value| (value, name.len() + 1)));
             let (value, passed) = value.unwrap_or_else(|| ("{".to_owned(), 0));
             out.push_str(&value);
             rest = &after[passed..];
@@ -53,6 +53,13 @@ impl Attributes {
         out.push_str(rest);
         out
     }
+}
+
+/// The name between braces, where `text` begins behind the first of them. A backslash before that makes it text.
+pub(super) fn name(text: &str) -> Option<&str> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let end = text.find(|c: char| !is_name(c)).filter(|&end| end > 0 && text[end..].starts_with('}'))?;
+    text.get(..end)
 }
 
 /// Text with its character references decoded.

@@ -4,7 +4,7 @@ mod references;
 
 use pericope_api::Span;
 
-use super::attributes::Attributes;
+use super::attributes::{self, Attributes};
 use super::macros::Targets;
 use crate::formats::html::{reference, references as parted_by_references};
 use crate::inline::Inline;
@@ -193,8 +193,29 @@ impl<'o, 's> Scan<'o, 's> {
         None
     }
 
-    /// Code, in which character references stand for their characters.
+    /// Code, in which attributes stand for their values. A backslash before one goes.
     fn code(&mut self, span: Span) {
+        let source = self.source;
+        let (mut from, mut at) = (span.start, span.start);
+        while let Some(len) = source[at..span.end].find('{') {
+            let open = at + len;
+            at = open + 1;
+            let Some(name) = attributes::name(&source[at..span.end]) else { continue };
+            let end = at + name.len() + 1;
+            if source[from..open].ends_with('\\') {
+                self.characters(Span::new(from, open - 1));
+                (from, at) = (open, end);
+            } else if let Some(value) = self.attributes.value(&name.to_lowercase()) {
+                self.characters(Span::new(from, open));
+                self.out.shown(Span::new(open, end), value);
+                (from, at) = (end, end);
+            }
+        }
+        self.characters(Span::new(from, span.end));
+    }
+
+    /// Code, in which character references stand for their characters.
+    fn characters(&mut self, span: Span) {
         let (source, out) = (self.source, &mut *self.out);
         parted_by_references(source, span, &mut |span, shown| match shown.filter(|_| is_ended(span.of(source))) {
             Some(shown) => out.shown(span, shown),

@@ -253,8 +253,16 @@ fn attributes_are_set_to_what_other_attributes_are() {
         Then {late}\n";
     let document = read(source);
     let seen: Vec<_> = document.sentences[7..].iter().map(|s| document.visible(s.span).trim().to_owned()).collect();
-    assert_eq!(seen, ["About Pump Two C+ \\{name} {", "See the code and the licence.", "Then {name}!"]);
+    assert_eq!(seen, ["About Pump Two C+ {name} {", "See the code and the licence.", "Then {name}!"]);
     assert_eq!(document.anchors.iter().flatten().next().map(|id| &**id), Some("_about_pump_two_c_name"));
+}
+
+#[test]
+fn attributes_in_code_have_their_values_and_backslashes_before_them_go() {
+    let source =
+        ":v: 2.0\n:e: {v} \\{v}\n\nSee {e}, `a-{V}.jar &lt;`, `/x/\\{id}/{v}/{id}`, `+{v}+`, `\\{`, `{` and \\{v}.\n";
+    let text = "See 2.0 {v}, a-2.0.jar <, /x/{id}/2.0/{id}, {v}, \\{, { and {v}.";
+    check(source, &[(Kind::Markup, ""), (Kind::Markup, ""), (Kind::Prose, text)]);
 }
 
 #[test]

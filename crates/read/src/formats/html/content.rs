@@ -99,7 +99,14 @@ impl<'a> Scan<'a> {
         for _ in 0..ended {
             self.pop(span.start, false);
         }
-        let role = Role::of(name, tag, kind, || self.open.iter().rev().take(DEPTH).any(|open| open.is_section()));
+        let within = |is: fn(&Open<'_>) -> bool| self.open.iter().rev().take(DEPTH).any(is);
+        // The footer of a quotation says whom it is by.
+        let is_footer = name.eq_ignore_ascii_case("footer");
+        let role = if is_footer && within(|open| open.name.eq_ignore_ascii_case("blockquote")) {
+            Role::None
+        } else {
+            Role::of(name, tag, kind, || within(|open| open.is_section()))
+        };
         if let Element::Heading(level) = kind {
             self.keep_button();
             if level <= 2 {

@@ -92,6 +92,10 @@ pub(super) struct Page<'b, 'a> {
     pub(super) state: State,
     /// In a table: text touches the current place from the left.
     pub(super) glued: bool,
+    /// In a table: the ids of its start and of the row so far.
+    pub(super) ids: Vec<String>,
+    /// In the rows of a table: how many of `ids` are those of its start.
+    pub(super) rows: Option<usize>,
     /// The texts of pictures are read. In blocks inside other formats they are not.
     pictures: bool,
     /// The first bytes of the tables that are read as if they were not there, in order.
@@ -102,7 +106,7 @@ pub(super) struct Page<'b, 'a> {
     /// Id of the heading that is open, or of something in it.
     inside: Option<String>,
     /// In a link in a heading, or to a place on this page: where it leads to.
-    link: Option<String>,
+    pub(super) link: Option<String>,
     /// The source of ids for headings that have none.
     slugs: Option<&'b mut Slugs>,
 }
@@ -118,6 +122,8 @@ impl<'b, 'a> Page<'b, 'a> {
             inline: Inline::default(),
             state: State::Flow,
             glued: false,
+            ids: Vec::new(),
+            rows: None,
             pictures: false,
             layout: Vec::new(),
             title: None,
@@ -224,6 +230,8 @@ impl<'b, 'a> Page<'b, 'a> {
                 self.inside = self.inside.take().or(found);
             }
             State::Heading { .. } => self.inside = found,
+            // A table or `pre` begins, and no heading can be linked to by its id.
+            State::Whole { .. } => self.ids.extend(found),
             _ => self.before = found.or(self.before.take()),
         }
     }

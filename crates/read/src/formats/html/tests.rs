@@ -55,6 +55,13 @@ fn blocks_without_white_space_between_them_read_as_lines() {
     let document = read("<p>a</p><p>b</p><div>c<p>d</div>");
     assert_eq!(document.visible(Span::new(0, document.source.len())), "a\nb\nc\nd");
     assert_eq!(document.len(), 4);
+    let page =
+        "<p>a</p><img alt=b><ul><li>c</ul><img alt=d><pre>e</pre>f<table><tr><td>g</table>h<p>i</p>&amp;<p>j</p><br>k";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(
+        shown.split_whitespace().collect::<Vec<_>>(),
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i", "&", "j", "k"]
+    );
 }
 
 #[test]
@@ -107,6 +114,7 @@ fn content_is_found_in_pages_of_many_kinds() {
         ("<header><h1>Title</h1></header><p>Text.</p>", "Title Text."),
         ("<header><h1>Site</h1></header><h1>Title</h1><p>Text.</p>", "Title Text."),
         ("<main><header><h1>Title</h1></header><p>Text.</p></main>", "Title Text."),
+        ("<blockquote><p>Dig.</p><footer>Ann</footer></blockquote><p>Text.</p><footer>Foot</footer>", "Dig. Ann Text."),
         // Notes are content, other asides are not.
         ("<main><aside class='callout'>Mind.</aside><aside>Tea</aside><p>Text.</p></main>", "Mind. Text."),
         ("<p>A <span hidden>not</span>word and <b aria-hidden=true>no</b>more.</p>", "A word and more."),
@@ -287,6 +295,23 @@ fn signs_that_link_to_definitions_and_captions_are_no_text() {
 }
 
 #[test]
+fn signs_in_tables_are_text_where_they_lead_elsewhere() {
+    let page = "<table id=t><tr><th>Pump <a href='#t'>¶</a><th><a href='#'>#</a><tr id=p><td><a href='#p'>#</a>P40<td>1\
+        <tr><td>P15<td><a href='#p'>§</a></table>";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), ["Pump", "#", "P40", "1", "P15", "§"]);
+}
+
+#[test]
+fn ids_of_tables_and_code_are_not_those_of_headings_behind_them() {
+    let document =
+        read("<h1 id=top>Pumps</h1><table id=t><tr><td>x</table><h2>Care</h2><p>One.<pre id=c>x</pre><h2>Use</h2>Two.");
+    for words in ["One.", "Two."] {
+        assert_eq!(document.anchor_at(document.source.find(words).unwrap()), Some("top"));
+    }
+}
+
+#[test]
 fn links_that_edit_a_section_are_in_no_heading() {
     let edit = "<span class='mw-editsection'><span>[</span><a href=e>edit</a><span>]</span></span>";
     let page = format!("<h1>Pumps</h1><h2>Use{edit}</h2><p>x.</p><div><h2>Care</h2>{edit}</div><p>y.</p>");
@@ -304,6 +329,16 @@ fn how_words_are_read_is_not_between_their_letters() {
 fn cells_without_end_tags_are_set_off() {
     let page = "<table><tr><th>Name<th>Val<tr><td>x<td>y</table>";
     assert_eq!(shown(page), expected(&[(Kind::Table, "Name Val\nx y")]));
+}
+
+#[test]
+fn tables_and_code_in_cells_are_set_off() {
+    let page = "<table><tr><th>x<th>y<tr><td>a<pre>b</pre>c<pre>d</pre><pre>e</pre><b>f</b><td>g<table><tr><td>h</table>i</table>j";
+    let shown = read(page).visible(Span::new(0, page.len())).into_owned();
+    assert_eq!(
+        shown.split_whitespace().collect::<Vec<_>>(),
+        ["x", "y", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    );
 }
 
 #[test]

@@ -276,8 +276,10 @@ impl<'a> Blocks<'_, '_, 'a> {
             Some(_) if !limits::is_heading(&inline, self.source) => anchor.or(before),
             Some(_) if below.is_some() => below,
             Some(Heading { text, .. }) => {
-                // What is masked leaves blanks.
-                let text = if self.masks.is_empty() { text.as_str() } else { text.trim() };
+                // What is masked in it leaves blanks.
+                let first = self.masks.partition_point(|mask| mask.end <= extent.start);
+                let is_masked = self.masks.get(first).is_some_and(|mask| mask.start < extent.end);
+                let text = if is_masked { text.trim() } else { text.as_str() };
                 let slug = self.slugs.next(text);
                 anchor.or(before).or(slug)
             }

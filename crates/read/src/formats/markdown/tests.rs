@@ -199,7 +199,7 @@ fn blanks_beside_pictures_and_comments_count_for_the_slug() {
 #[test]
 fn lines_of_attributes_are_no_text() {
     let source = "## One\n{: #first .x }\n\nText.\n\n## Two\n{: .x }\n\n1. Sum\n{:toc}\n\nPara.\n{: .big }\n\n\
-        ```\n{: #kept }\n```\n\n{:a => 1}\n";
+        ```\n{: #kept }\n```\n\n{:a => 1}\n\n## ![x](y.png) Three\n";
     let document = read(source);
     assert_eq!(
         sentences(&document),
@@ -215,10 +215,11 @@ fn lines_of_attributes_are_no_text() {
             (Kind::Markup, "{: .big }"),
             (Kind::Code, "```\n{: #kept }\n```"),
             (Kind::Prose, "{:a => 1}"),
+            (Kind::Heading(2), "## ![x](y.png) Three"),
         ]
     );
     let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
-    assert_eq!(anchors, ["first", "two"]);
+    assert_eq!(anchors, ["first", "two", "-three"]);
     for indent in ["    ", "\t"] {
         assert_eq!(read(&format!("Use:\n\n{indent}{{:kept 2}}\n")).sentences[1].kind, Kind::Code, "{indent:?}");
     }
