@@ -1,6 +1,5 @@
-//! Abbreviations of English, German and a few neighbours whose full stop does not end a sentence; those that English must not know are in
-//! `foreign`. Sorted, in lower case,
-//! without the last full stop.
+//! Abbreviations of English, German and a few neighbours whose full stop does not end a sentence; those that English must not know are
+//! in `foreign`. Sorted, in lower case, without the last full stop.
 
 /// Followed by a name or by what they introduce, so hardly ever at the end of a sentence.
 const NEVER_FINAL: &[&str] = &[
@@ -114,6 +113,9 @@ pub(super) fn contains(list: &[&str], word: &str) -> bool {
 
 /// The word in lower case; `None` where it does not fit.
 fn lowered<'b>(word: &str, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
+    if word.len() > LONGEST {
+        return None;
+    }
     if word.is_ascii() {
         let lower = buffer.get_mut(..word.len())?;
         lower.copy_from_slice(word.as_bytes());

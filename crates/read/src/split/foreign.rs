@@ -93,31 +93,45 @@ pub(super) struct Place<'t> {
     pub(super) next_word: &'t str,
 }
 
+/// The longest abbreviation in Latin letters, in bytes.
+const LONGEST_LATIN: usize = 8;
+
 /// No words in English: what they belong to follows.
 const NAMES: &[&str] = &[
-    "abzgl", "avda", "bijv", "bkz", "bl.a", "bspw", "cfr", "d.m.v", "d.w.z", "dhr", "doç", "dvs", "dña", "esim",
-    "exma", "exmo", "f.eks", "fr.o.m", "ggfs", "gral", "hrn", "i.p.v", "insb", "insbes", "inż", "judr", "m.a.w",
-    "m.b.t", "m.in", "mevr", "mjr", "mudr", "např", "nám", "o.a", "phdr", "pça", "płk", "rndr", "s.k", "sigg", "sogen",
-    "srta", "t.a.v", "t.ex", "t.o.m", "tzn", "tzv", "tzw", "yrd", "zob", "zzgl", "örn", "św",
+    "abzgl", "avda", "bijv", "bkz", "bl.a", "bspw", "cfr", "ctra", "d.m.v", "d.v.s", "d.w.z", "dhr", "doç", "dpto",
+    "dvs", "dña", "esim", "excma", "excmo", "exma", "exmo", "f.d", "f.eks", "fr.o.m", "ggfs", "gral", "hnos", "hrn",
+    "i.h.b", "i.p.v", "ifj", "ilma", "ilmo", "insb", "insbes", "inż", "jhr", "judr", "m.a.w", "m.b.t", "m.in", "m.n",
+    "mej", "mevr", "mjr", "mudr", "např", "nám", "o.a", "oprac", "phdr", "profa", "pça", "płk", "rndr", "s.k", "sigg",
+    "sogen", "srta", "szül", "t.a.v", "t.ex", "t.f", "t.o.m", "tzn", "tzv", "tzw", "tłum", "vö", "yrd", "zob", "zzgl",
+    "örn", "özv", "ún", "św",
 ];
 
 /// The same where a number follows.
-const NUMBERS: &[&str] =
-    &["afb", "blz", "godz", "núm", "obr", "pág", "rozdz", "rys", "séc", "tlf", "tél", "ziff", "č", "čl"];
+const NUMBERS: &[&str] = &[
+    "afb", "artt", "blz", "d.lgs", "godz", "núm", "obr", "odst", "pagg", "pág", "rozdz", "roč", "rys", "séc", "tlf",
+    "tél", "ziff", "č", "čl", "čís",
+];
 
 /// The same of words that English has, too, or that are names of something in it.
 const LOCAL_NAMES: &[&str] = &[
-    "avv", "dl", "drs", "geom", "ing", "jf", "ks", "ld", "lic", "mgr", "mons", "np", "pl", "rag", "sv", "tj", "ul",
-    "zgl", "éd",
+    "abp", "avv", "boul", "bp", "dl", "drs", "ds", "fam", "geom", "im", "ing", "jf", "ks", "ld", "lic", "mgr", "mons",
+    "mw", "nk", "np", "pl", "pza", "rag", "sv", "tj", "trad", "ts", "ul", "woj", "zgl", "éd",
 ];
 
 /// The same of words that end sentences in some languages, but not with a capital letter.
-const LOCAL_TITLES: &[&str] = &["av", "bc", "cad", "eng", "fa", "ir", "mah", "on", "sf", "sig", "sok", "sta", "ste"];
+const LOCAL_TITLES: &[&str] =
+    &["av", "bc", "cad", "eng", "fa", "ir", "mah", "on", "sf", "sig", "sn", "sok", "sta", "ste", "sto", "uzm"];
 
 /// The same where a number follows, in digits or in Roman ones (but "I", which is a word in Italian).
 const LOCAL_NUMBERS: &[&str] = &[
     "abs", "bd", "cap", "cca", "env", "kap", "kb", "kl", "klo", "max", "min", "mind", "n", "pag", "poz", "sok", "str",
     "t", "tab", "tel", "u",
+];
+
+/// German abbreviations before a name.
+const GERMAN_NAMES: &[&str] = &[
+    "allg", "amerik", "dt", "engl", "ev", "franz", "frz", "geb", "gest", "griech", "hl", "ital", "jur", "kath", "kfm",
+    "kgl", "lat", "med", "mio", "mrd", "nat", "phil", "rer", "russ", "span", "tsd",
 ];
 
 /// Abbreviations of two words.
@@ -154,8 +168,9 @@ const BONDS: &[(&str, &str)] = &[
 
 /// Abbreviations in other letters than Latin ones: what they belong to follows.
 const OTHER_LETTERS: &[&str] = &[
-    "βλ", "δηλ", "δρ", "κ", "κα", "κος", "λ.χ", "π.χ", "πρβλ", "акад", "бул", "вж", "вул", "г", "гр", "д", "див", "им",
-    "м", "напр", "о", "оз", "пер", "пл", "пос", "проф", "р", "св", "см", "ср", "т.е", "т.к", "т.ч", "тов", "ул", "ім",
+    "βλ", "δηλ", "δρ", "κ", "κα", "κος", "λ.χ", "π.χ", "πρβλ", "акад", "англ", "бул", "вж", "вул", "г", "гр", "греч",
+    "д", "див", "им", "исп", "итал", "кит", "лат", "м", "напр", "нем", "о", "оз", "пер", "пл", "пос", "прим", "проф",
+    "р", "св", "см", "ср", "т.е", "т.к", "т.н", "т.ч", "тов", "укр", "ул", "фр", "яп", "ім",
 ];
 
 /// The same in Hindi: titles.
@@ -227,23 +242,27 @@ pub(super) fn is_abbreviation(place: Place<'_>, tongue: &mut Tongue<'_>) -> bool
     {
         return true;
     }
-    if word.len() > 1 && !word.contains(char::is_lowercase) {
+    let digit = next.is_ascii_digit();
+    if digit && is_street(word) {
+        return true;
+    }
+    // "l'art. 5", "Dipl.-Ing. Berg".
+    let bare = word.rsplit(['\'', '\u{2019}', '-']).next().unwrap_or(word);
+    if bare.len() > LONGEST_LATIN || (word.len() > 1 && !word.contains(char::is_lowercase)) {
         return false;
     }
-    if contains(NAMES, word) {
+    if contains(NAMES, word) || (digit && contains(NUMBERS, word)) {
         return true;
     }
-    let digit = next.is_ascii_digit();
-    if digit && (contains(NUMBERS, word) || is_street(word)) {
-        return true;
-    }
-    // "l'art. 5", "Dipl.-Ing. Berg". Behind a number it is a unit.
-    let bare = word.rsplit(['\'', '\u{2019}', '-']).next().unwrap_or(word);
+    // Behind a number it is a unit.
     let local = contains(LOCAL_NAMES, bare)
         || (bare.starts_with(char::is_uppercase) && contains(LOCAL_TITLES, bare))
         || ((digit || (is_roman(next_word) && next_word != "I"))
             && (contains(LOCAL_NUMBERS, bare) || contains(NUMBERS, bare) || before_numbers(bare)));
-    local && !previous.ends_with(|c: char| c.is_ascii_digit()) && tongue.is_foreign()
+    if local && !previous.ends_with(|c: char| c.is_ascii_digit()) && tongue.is_foreign() {
+        return true;
+    }
+    contains(GERMAN_NAMES, bare) && !contains(GERMAN_STARTERS, next_word) && tongue.is_german()
 }
 
 /// The same for a word in Greek, Cyrillic or Indian letters, which English does not have.
@@ -255,22 +274,43 @@ fn is_other(place: Place<'_>) -> bool {
         return true;
     }
     if previous == "т." && word.chars().nth(1).is_none() {
-        return matches!(word, "е" | "к" | "ч");
+        return matches!(word, "е" | "к" | "н" | "ч");
     }
     !counts
         && word != "π.Χ"
-        && (contains(OTHER_LETTERS, word) || contains(INDIAN, word))
+        && (contains(OTHER_LETTERS, word.rsplit('-').next().unwrap_or(word)) || contains(INDIAN, word))
         && !(matches!(word, "им" | "Им") && contains(RUSSIAN_STARTERS, next_word))
 }
 
 /// True for the number in "Am 1. Tag", "3. Auflage", "im XX. Jahrhundert".
 fn is_ordinal(place: Place<'_>, tongue: &mut Tongue<'_>) -> bool {
-    let Place { word, previous, next_word, .. } = place;
+    let Place { word, previous, after, next_word } = place;
+    if is_date(previous, word, after) {
+        return true;
+    }
     if !next_word.starts_with(char::is_uppercase) || !(is_roman(word) || word.parse::<u16>().is_ok_and(|n| n < 1000)) {
         return false;
     }
     contains(COUNTED, next_word)
         || (contains(DETERMINERS, previous) && !contains(GERMAN_STARTERS, next_word) && tongue.is_german())
+}
+
+/// True for the day and for the month in "3. 5. 2020".
+fn is_date(previous: &str, word: &str, after: &str) -> bool {
+    let (number, behind) = digits(after);
+    let is_day = is_year(digits(behind.strip_prefix(". ").unwrap_or("")).0) && is_upto(12, number);
+    let is_month = is_year(number) && previous.strip_suffix('.').is_some_and(|day| is_upto(31, day));
+    (is_day && is_upto(31, word)) || (is_month && is_upto(12, word))
+}
+
+/// True for the number of a day or month.
+fn is_upto(most: u8, word: &str) -> bool {
+    digits(word).1.is_empty() && word.parse::<u8>().is_ok_and(|number| (1..=most).contains(&number))
+}
+
+/// The digits at the start of a text, and what follows them.
+pub(super) fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len())
 }
 
 /// True for a Roman number.
@@ -290,7 +330,7 @@ fn is_street(word: &str) -> bool {
 
 /// So many characters has what follows a quote and says who said it, at most.
 const SAID: usize = 14;
-/// How it ends in Chinese.
+/// How it ends in Chinese, in no order.
 const SAYS: &[&str] = &[
     "说", "說", "问", "問", "答", "喊", "叫", "嚷", "说道", "說道", "问道", "問道", "答道", "喊道", "叫道", "笑道",
     "叹道", "嘆道", "他道", "她道",
@@ -334,8 +374,8 @@ fn is_greek(c: char) -> bool {
 mod tests {
     use super::super::abbreviations::LONGEST;
     use super::{
-        COUNTED, DETERMINERS, ENGLISH, GERMAN, GERMAN_STARTERS, INDIAN, LOCAL_NAMES, LOCAL_NUMBERS, LOCAL_TITLES,
-        NAMES, NUMBERS, OTHER_LETTERS, OTHER_NUMBERS, OTHERS, RUSSIAN_STARTERS, Tongue,
+        COUNTED, DETERMINERS, ENGLISH, GERMAN, GERMAN_NAMES, GERMAN_STARTERS, INDIAN, LOCAL_NAMES, LOCAL_NUMBERS,
+        LOCAL_TITLES, LONGEST_LATIN, NAMES, NUMBERS, OTHER_LETTERS, OTHER_NUMBERS, OTHERS, RUSSIAN_STARTERS, Tongue,
     };
 
     #[test]
@@ -345,6 +385,7 @@ mod tests {
             DETERMINERS,
             ENGLISH,
             GERMAN,
+            GERMAN_NAMES,
             GERMAN_STARTERS,
             INDIAN,
             LOCAL_NAMES,
@@ -359,6 +400,13 @@ mod tests {
         ] {
             assert!(list.is_sorted(), "{list:?}");
             assert!(list.iter().all(|word| word.len() <= LONGEST && !word.contains(char::is_uppercase)), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn no_latin_abbreviation_is_longer_than_the_longest() {
+        for list in [NAMES, NUMBERS, LOCAL_NAMES, LOCAL_TITLES, LOCAL_NUMBERS, GERMAN_NAMES] {
+            assert!(list.iter().all(|word| word.len() <= LONGEST_LATIN), "{list:?}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::abbreviations::{
     before_brackets, before_days, before_numbers, is_english_month, is_month, is_place, is_starter, never_final, within,
 };
-use super::foreign::{self, Place, Tongue, asks, goes_on_behind_quote, is_roman};
+use super::foreign::{self, Place, Tongue, asks, digits, goes_on_behind_quote, is_roman};
 use crate::work;
 
 /// How far the rules look back, in bytes.
@@ -356,12 +356,11 @@ fn is_initials(word: &str) -> bool {
     word.contains('.') && word.split('.').all(is_initial)
 }
 
-/// True for the numbers around the name of law reports: pages are followed by a mark, or by the year in brackets.
+/// True for the volume before and the page behind the name of law reports, which the year follows in brackets.
 fn is_report(previous: &str, after: &str) -> bool {
-    let behind = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_page = (1..=4).contains(&(after.len() - behind.len()));
-    let volume = !previous.is_empty() && previous.bytes().all(|b| b.is_ascii_digit());
-    volume && is_page && (behind.starts_with(" (") || behind.starts_with([',', '.', ';', ')']))
+    let (page, behind) = digits(after);
+    let volume = digits(previous);
+    !volume.0.is_empty() && volume.1.is_empty() && !page.is_empty() && behind.starts_with(" (")
 }
 
 /// True where the white space holds an empty line.
