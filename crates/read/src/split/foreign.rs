@@ -276,7 +276,10 @@ fn is_other(place: Place<'_>) -> bool {
     if previous == "т." && word.chars().nth(1).is_none() {
         return matches!(word, "е" | "к" | "н" | "ч");
     }
+    // A Greek letter in English is a quantity: "the constant κ. Water has".
+    let quantity = word.chars().nth(1).is_none() && after.starts_with(|c: char| c.is_ascii());
     !counts
+        && !quantity
         && word != "π.Χ"
         && (contains(OTHER_LETTERS, word.rsplit('-').next().unwrap_or(word)) || contains(INDIAN, word))
         && !(matches!(word, "им" | "Им") && contains(RUSSIAN_STARTERS, next_word))
