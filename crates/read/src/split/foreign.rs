@@ -28,10 +28,11 @@ const GERMAN: &[&str] = &[
 
 /// Such words of other languages in Latin letters.
 const OTHERS: &[&str] = &[
-    "att", "az", "bir", "che", "con", "da", "dans", "de", "dei", "del", "della", "det", "di", "du", "een", "egy", "el",
-    "en", "es", "est", "et", "gli", "het", "hän", "il", "ile", "ja", "je", "jest", "jsou", "la", "las", "le", "les",
-    "los", "na", "nem", "nie", "niet", "och", "og", "oli", "ovat", "par", "por", "pour", "przy", "på", "que", "qui",
-    "se", "som", "sur", "są", "um", "una", "une", "van", "ve", "voor", "za", "zijn", "è", "és", "în", "și",
+    "att", "az", "bir", "che", "con", "da", "dan", "dans", "de", "dei", "del", "della", "dengan", "det", "di", "du",
+    "een", "egy", "el", "en", "es", "est", "et", "gli", "het", "hän", "il", "ile", "ja", "je", "jest", "jsou", "la",
+    "las", "le", "les", "los", "na", "nem", "nie", "niet", "och", "og", "oli", "ovat", "par", "por", "pour", "przy",
+    "på", "que", "qui", "se", "som", "sur", "są", "um", "una", "une", "untuk", "van", "ve", "voor", "yang", "za",
+    "zijn", "è", "és", "în", "și",
 ];
 
 /// The language of a window, which is looked at once, and only where a rule asks.
@@ -100,10 +101,10 @@ const LONGEST_LATIN: usize = 8;
 const NAMES: &[&str] = &[
     "abzgl", "avda", "bijv", "bkz", "bl.a", "bspw", "cfr", "ctra", "d.m.v", "d.v.s", "d.w.z", "dhr", "doç", "dpto",
     "dvs", "dña", "esim", "excma", "excmo", "exma", "exmo", "f.d", "f.eks", "fr.o.m", "ggfs", "gral", "hnos", "hrn",
-    "i.h.b", "i.p.v", "ifj", "ilma", "ilmo", "insb", "insbes", "inż", "jhr", "judr", "m.a.w", "m.b.t", "m.in", "m.n",
-    "mej", "mevr", "mjr", "mudr", "např", "nám", "o.a", "oprac", "phdr", "profa", "pça", "płk", "rndr", "s.k", "sigg",
-    "sogen", "srta", "szül", "t.a.v", "t.ex", "t.f", "t.o.m", "tzn", "tzv", "tzw", "tłum", "vö", "yrd", "zob", "zzgl",
-    "örn", "özv", "ún", "św",
+    "i.h.b", "i.p.v", "ifj", "ilma", "ilmo", "insb", "insbes", "inż", "jhr", "jl", "judr", "m.a.w", "m.b.t", "m.in",
+    "m.n", "mej", "mevr", "mjr", "mudr", "např", "nám", "o.a", "oprac", "phdr", "profa", "pça", "płk", "rndr", "s.k",
+    "sigg", "sogen", "srta", "szül", "t.a.v", "t.ex", "t.f", "t.o.m", "tzn", "tzv", "tzw", "tłum", "vö", "yrd", "zob",
+    "zzgl", "örn", "özv", "ún", "św",
 ];
 
 /// The same where a number follows.
@@ -127,6 +128,9 @@ const LOCAL_NUMBERS: &[&str] = &[
     "abs", "bd", "cap", "cca", "env", "kap", "kb", "kl", "klo", "max", "min", "mind", "n", "pag", "poz", "sok", "str",
     "t", "tab", "tel", "u",
 ];
+
+/// Those of French, Vietnamese and Indonesian that are written in capital letters.
+const CAPITALS: &[&str] = &["GS", "MM", "PGS", "PT", "TP", "TS"];
 
 /// German abbreviations before a name.
 const GERMAN_NAMES: &[&str] = &[
@@ -248,8 +252,11 @@ pub(super) fn is_abbreviation(place: Place<'_>, tongue: &mut Tongue<'_>) -> bool
     }
     // "l'art. 5", "Dipl.-Ing. Berg".
     let bare = word.rsplit(['\'', '\u{2019}', '-']).next().unwrap_or(word);
-    if bare.len() > LONGEST_LATIN || (word.len() > 1 && !word.contains(char::is_lowercase)) {
+    if bare.len() > LONGEST_LATIN {
         return false;
+    }
+    if word.len() > 1 && !word.contains(char::is_lowercase) {
+        return CAPITALS.contains(&word) && tongue.is_foreign();
     }
     if contains(NAMES, word) || (digit && contains(NUMBERS, word)) {
         return true;

@@ -125,7 +125,7 @@ fn refine(
     let before = text[start..at].trim_end();
     let gap = &text[start + before.len()..text.len() - after.len()];
     work::looked(gap.len());
-    let body = &text[start..body_end(start + before.len())];
+    let body = quote_end(before).unwrap_or_else(|| &text[start..body_end(start + before.len())]);
     let Some(terminator) = body.chars().next_back() else { return Some(at) };
     if gap.contains('\n') && blank_line(gap) {
         return Some(at);
@@ -144,8 +144,8 @@ fn refine(
     // "What?" he asked. So ... he asked.
     let closed = body.len() < before.len();
     let trails = terminator == '…' || body.ends_with("..");
-    let goes_on = next.is_lowercase() && !stands_alone(before) && (closed || trails || !uncased);
-    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
+    let goes_on = is_small(next) && !stands_alone(before) && (closed || trails || !uncased);
+    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}' | '།' | '༎') || says_who(after, tongue) {
         return None;
     }
     if terminator == '.' && is_abbreviation(tail(body), (body.len() <= REACH, closed, uncased), after, tongue) {
@@ -156,20 +156,21 @@ fn refine(
 
 /// Hands `sink` the places in `text[from..to]` where a sentence may end though the crates do not say so: a terminator
 /// and white space before a digit or a symbol, a terminator that stands alone before a word, in `uncased` text one before any
-/// word, a full-width one before an opening quote, and the question mark of Greek.
+/// word, a full-width one before an opening quote, and what ends sentences in Greek and Tibetan.
 pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
     let window = &text[range.clone()];
     // The first bytes of 。, ！ and ？, and those of Greek letters.
     let wide = memchr::memchr2(0xe3, 0xef, window.as_bytes()).is_some() && window.contains(is_wide_terminator);
     let greek = memchr::memchr2(0xce, 0xcf, window.as_bytes()).is_some() && window.contains(is_semicolon);
-    if wide || greek {
+    let tibetan = memchr::memchr(0xe0, window.as_bytes()).is_some() && window.contains(is_shad);
+    if wide || greek || tibetan {
         work::looked(window.len());
         let mut places = Vec::new();
         if wide {
             missed_quotes(window, range.start, &mut |at| places.push(at));
         }
-        if greek {
-            missed_questions(text, range.clone(), &mut |at| places.push(at));
+        if greek || tibetan {
+            missed_marks(text, range.clone(), &mut |at| places.push(at));
         }
         missed_here(text, range, uncased, &mut |at| places.push(at));
         places.sort_unstable();
@@ -178,7 +179,7 @@ pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut 
     missed_here(text, range, uncased, sink);
 }
 
-/// The same without what quotes begin, and without Greek questions.
+/// The same without what quotes begin, and without Greek and Tibetan.
 fn missed_here(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
     let Range { start: from, end: to } = range;
     let window = &text[from..to];
@@ -212,12 +213,12 @@ fn missed_quotes(window: &str, from: usize, sink: &mut dyn FnMut(usize)) {
     }
 }
 
-/// The same in Greek, which asks by a semicolon.
-fn missed_questions(text: &str, range: Range<usize>, sink: &mut dyn FnMut(usize)) {
-    for (at, mark) in text[range.clone()].match_indices(is_semicolon) {
+/// The same in Greek, which asks by a semicolon, and in Tibetan, whose mark ends clauses, too.
+fn missed_marks(text: &str, range: Range<usize>, sink: &mut dyn FnMut(usize)) {
+    for (at, mark) in text[range.clone()].match_indices(|c: char| is_semicolon(c) || is_shad(c)) {
         let end = range.start + at + mark.len();
         let body = work::trim_start(&text[end..]);
-        if body.chars().next().is_some_and(|next| asks(&text[..end], next)) {
+        if body.chars().next().is_some_and(|next| mark.starts_with(is_shad) || asks(&text[..end], next)) {
             sink(text.len() - body.len());
         }
     }
@@ -269,6 +270,25 @@ fn past_closers(text: &str, at: usize) -> usize {
     }
 }
 
+/// What the German closing quote of a sentence closes: „Ja.“ Dann. »Ja.« Dann. In other languages these marks open what a blank does not
+/// follow.
+fn quote_end(before: &str) -> Option<&str> {
+    before.strip_suffix(['\u{201c}', '«']).filter(|body| body.ends_with(is_terminator))
+}
+
+/// True where a dash leads to who says what the sentence says: «Иди!» — сказал он. In English a sentence ends there.
+fn says_who(after: &str, tongue: &mut Tongue<'_>) -> bool {
+    let Some(rest) = after.strip_prefix(['–', '—']) else { return false };
+    let rest = rest.strip_prefix([' ', '\u{a0}']).unwrap_or(rest);
+    let next = rest.chars().next().unwrap_or(' ');
+    next.is_lowercase() && (!next.is_ascii() || tongue.is_foreign())
+}
+
+/// True for a letter that begins no sentence. The small letters of Georgian begin them, too.
+fn is_small(c: char) -> bool {
+    c.is_lowercase() && !('\u{10d0}'..='\u{10ff}').contains(&c)
+}
+
 /// The last [`REACH`] bytes.
 fn tail(text: &str) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(REACH))..]
@@ -314,9 +334,8 @@ fn is_abbreviation(
     let Some(first) = letters.next() else { return false };
     // The sentence so far is a number or a letter: "1. Open the lid", "A. Introduction".
     let alone = whole && word.len() == stem.trim_start().len();
-    if alone
-        && ((word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit())) || (is_roman(word) && tongue.is_foreign()))
-    {
+    let number = word.chars().count() <= 3 && word.chars().all(char::is_numeric);
+    if alone && (number || (is_roman(word) && tongue.is_foreign())) {
         return true;
     }
     if letters.next().is_none() {
@@ -385,9 +404,15 @@ fn is_semicolon(c: char) -> bool {
     matches!(c, ';' | '\u{37e}')
 }
 
+/// What ends the clauses of Tibetan.
+fn is_shad(c: char) -> bool {
+    matches!(c, '།' | '༎')
+}
+
 /// Terminators that need white space after them.
 fn is_terminator(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '។')
+    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '፧' | '។' | '៕')
+        || matches!(c, '᠃' | '᠉' | '᱾' | '᱿' | '꯫' | '༎' | '།')
 }
 
 /// Terminators of scripts that write no space between sentences.

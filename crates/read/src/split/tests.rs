@@ -214,6 +214,7 @@ fn long_and_odd_inputs_take_linear_time() {
         ("closing lines", format!("x.\n{}", ")\n".repeat(n / 2))),
         ("quoted lines", format!("a\n{}", "'\n".repeat(n / 2))),
         ("greek questions", "αβ; Β ".repeat(n / 9)),
+        ("tibetan", "ཀ། ".repeat(n / 7)),
         ("ordinal numbers", "der 1. Tag ".repeat(n / 11)),
         ("combining marks", format!("a{}", "\u{301}".repeat(n / 2))),
     ];
