@@ -1,5 +1,5 @@
-//! Abbreviations of English, German and a few neighbours whose full stop does not end a sentence. Sorted, in lower case,
-//! without the last full stop.
+//! Abbreviations of English, German and a few neighbours whose full stop does not end a sentence; those that English must not know are
+//! in `foreign`. Sorted, in lower case, without the last full stop.
 
 /// Followed by a name or by what they introduce, so hardly ever at the end of a sentence.
 const NEVER_FINAL: &[&str] = &[
@@ -101,26 +101,47 @@ pub(super) fn is_starter(word: &str) -> bool {
     contains(STARTERS, word)
 }
 
-fn contains(list: &[&str], word: &str) -> bool {
-    let mut buffer = [0u8; 8];
-    let Some(lower) = buffer.get_mut(..word.len()) else { return false };
-    lower.copy_from_slice(word.as_bytes());
-    lower.make_ascii_lowercase();
+/// The longest word of a list, in bytes.
+pub(super) const LONGEST: usize = 24;
+
+/// True where a sorted list in lower case holds the word, in either case.
+pub(super) fn contains(list: &[&str], word: &str) -> bool {
+    let mut buffer = [0u8; LONGEST];
+    let Some(lower) = lowered(word, &mut buffer) else { return false };
     list.binary_search_by(|entry| entry.as_bytes().cmp(lower)).is_ok()
+}
+
+/// The word in lower case; `None` where it does not fit.
+fn lowered<'b>(word: &str, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    if word.is_ascii() {
+        let lower = buffer.get_mut(..word.len())?;
+        lower.copy_from_slice(word.as_bytes());
+        lower.make_ascii_lowercase();
+        return Some(lower);
+    }
+    let mut len = 0;
+    for c in word.chars().flat_map(char::to_lowercase) {
+        let place = buffer.get_mut(len..len + c.len_utf8())?;
+        len += c.encode_utf8(place).len();
+    }
+    buffer.get(..len)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        BEFORE_BRACKETS, BEFORE_NUMBERS, MONTHS, NEVER_FINAL, PLACES, STARTERS, WITHIN, before_numbers, is_month,
-        never_final,
+        BEFORE_BRACKETS, BEFORE_NUMBERS, LONGEST, MONTHS, NEVER_FINAL, PLACES, STARTERS, WITHIN, before_numbers,
+        is_month, never_final,
     };
 
     #[test]
     fn lists_are_sorted_and_fit_the_buffer() {
         for list in [NEVER_FINAL, BEFORE_BRACKETS, BEFORE_NUMBERS, PLACES, STARTERS, WITHIN] {
             assert!(list.is_sorted());
-            assert!(list.iter().all(|word| word.len() <= 8 && !word.bytes().any(|b| b.is_ascii_uppercase())));
+            assert!(list.iter().all(|word| word.len() <= LONGEST && !word.bytes().any(|b| b.is_ascii_uppercase())));
         }
     }
 
@@ -131,7 +152,7 @@ mod tests {
 
     #[test]
     fn case_does_not_matter() {
-        assert!(never_final("Dr") && never_final("I.e") && before_numbers("Fig"));
+        assert!(never_final("Dr") && never_final("I.e") && before_numbers("Fig") && before_numbers("PÁG"));
         assert!(!never_final("etc") && !never_final("a-very-long-word") && !before_numbers(""));
     }
 }

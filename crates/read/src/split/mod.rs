@@ -4,6 +4,7 @@
 //! figures that the default was chosen by; `cargo run --example splitter_f1` measures them again.
 
 mod abbreviations;
+mod foreign;
 mod icu;
 mod refine;
 mod splitter;

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::abbreviations::{
     before_brackets, before_days, before_numbers, is_english_month, is_month, is_place, is_starter, never_final, within,
 };
+use super::foreign::{self, Place, Tongue, asks, digits, goes_on_behind_quote, is_roman};
 use crate::work;
 
 /// How far the rules look back, in bytes.
@@ -47,11 +48,19 @@ pub(super) struct Refiner<'t> {
     refused: (usize, usize),
     /// True where no capital letter is to be expected where a sentence begins.
     pub(super) uncased: bool,
+    tongue: Tongue<'t>,
 }
 
 impl<'t> Refiner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, chain: (0, 0), tail: (0, 0), refused: (usize::MAX, 0), uncased: false }
+        let tongue = Tongue::of("");
+        Self { text, chain: (0, 0), tail: (0, 0), refused: (usize::MAX, 0), uncased: false, tongue }
+    }
+
+    /// The breaks that follow lie in this window of the text.
+    pub(super) fn enter(&mut self, window: &'t str, uncased: bool) {
+        self.uncased = uncased;
+        self.tongue = Tongue::of(window);
     }
 
     /// Returns the corrected place of a break at byte `at` of the text, the sentence having begun at byte `start`; `None`
@@ -61,7 +70,9 @@ impl<'t> Refiner<'t> {
         if at >= end || self.refused == (start, at) {
             return None;
         }
-        let found = refine(self.text, (start, at), self.uncased, |before| self.body_end(start, before));
+        let (text, uncased, mut tongue) = (self.text, self.uncased, self.tongue);
+        let found = refine(text, (start, at), uncased, &mut tongue, |before| self.body_end(start, before));
+        self.tongue = tongue;
         if found.is_none() {
             self.refused = (start, at);
         }
@@ -106,6 +117,7 @@ fn refine(
     text: &str,
     (start, at): (usize, usize),
     uncased: bool,
+    tongue: &mut Tongue<'_>,
     body_end: impl FnOnce(usize) -> usize,
 ) -> Option<usize> {
     let after = work::trim_start(&text[at..]);
@@ -113,29 +125,30 @@ fn refine(
     let before = text[start..at].trim_end();
     let gap = &text[start + before.len()..text.len() - after.len()];
     work::looked(gap.len());
-    let body = &text[start..body_end(start + before.len())];
+    let body = quote_end(before).unwrap_or_else(|| &text[start..body_end(start + before.len())]);
     let Some(terminator) = body.chars().next_back() else { return Some(at) };
     if gap.contains('\n') && blank_line(gap) {
         return Some(at);
     }
     if is_wide_terminator(terminator) {
-        return Some(at);
+        let quoted = before[body.len()..].ends_with(['」', '』', '\u{201d}']);
+        return (!(quoted && gap.is_empty() && goes_on_behind_quote(after))).then_some(at);
     }
     if ends_clause(terminator, gap, next) {
         return (before.len() >= CLAUSE).then_some(at);
     }
     // Breaks without white space ("v1.Beta", "Yahoo!7") are none, and neither are the ends of lines.
-    if gap.is_empty() || !is_terminator(terminator) {
+    if gap.is_empty() || !(is_terminator(terminator) || asks(body, next)) {
         return None;
     }
     // "What?" he asked. So ... he asked.
     let closed = body.len() < before.len();
     let trails = terminator == '…' || body.ends_with("..");
-    let goes_on = next.is_lowercase() && !stands_alone(before) && (closed || trails || !uncased);
-    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
+    let goes_on = is_small(next) && !stands_alone(before) && (closed || trails || !uncased);
+    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}' | '།' | '༎') || says_who(after, tongue) {
         return None;
     }
-    if terminator == '.' && is_abbreviation(tail(body), (body.len() <= REACH, closed, uncased), after) {
+    if terminator == '.' && is_abbreviation(tail(body), (body.len() <= REACH, closed, uncased), after, tongue) {
         return None;
     }
     Some(at)
@@ -143,14 +156,22 @@ fn refine(
 
 /// Hands `sink` the places in `text[from..to]` where a sentence may end though the crates do not say so: a terminator
 /// and white space before a digit or a symbol, a terminator that stands alone before a word, in `uncased` text one before any
-/// word, and a full-width one before an opening quote.
+/// word, a full-width one before an opening quote, and what ends sentences in Greek and Tibetan.
 pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
     let window = &text[range.clone()];
-    // The first bytes of 。, ！ and ？.
-    if memchr::memchr2(0xe3, 0xef, window.as_bytes()).is_some() && window.contains(is_wide_terminator) {
+    // The first bytes of 。, ！ and ？, and those of Greek letters.
+    let wide = memchr::memchr2(0xe3, 0xef, window.as_bytes()).is_some() && window.contains(is_wide_terminator);
+    let greek = memchr::memchr2(0xce, 0xcf, window.as_bytes()).is_some() && window.contains(is_semicolon);
+    let tibetan = memchr::memchr(0xe0, window.as_bytes()).is_some() && window.contains(is_shad);
+    if wide || greek || tibetan {
         work::looked(window.len());
         let mut places = Vec::new();
-        missed_quotes(window, range.start, &mut |at| places.push(at));
+        if wide {
+            missed_quotes(window, range.start, &mut |at| places.push(at));
+        }
+        if greek || tibetan {
+            missed_marks(text, range.clone(), &mut |at| places.push(at));
+        }
         missed_here(text, range, uncased, &mut |at| places.push(at));
         places.sort_unstable();
         return places.into_iter().for_each(sink);
@@ -158,7 +179,7 @@ pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut 
     missed_here(text, range, uncased, sink);
 }
 
-/// The same without what quotes begin.
+/// The same without what quotes begin, and without Greek and Tibetan.
 fn missed_here(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
     let Range { start: from, end: to } = range;
     let window = &text[from..to];
@@ -189,6 +210,17 @@ fn missed_quotes(window: &str, from: usize, sink: &mut dyn FnMut(usize)) {
             sink(from + at);
         }
         ended = is_wide_terminator(c) || (ended && is_closer(c));
+    }
+}
+
+/// The same in Greek, which asks by a semicolon, and in Tibetan, whose mark ends clauses, too.
+fn missed_marks(text: &str, range: Range<usize>, sink: &mut dyn FnMut(usize)) {
+    for (at, mark) in text[range.clone()].match_indices(|c: char| is_semicolon(c) || is_shad(c)) {
+        let end = range.start + at + mark.len();
+        let body = work::trim_start(&text[end..]);
+        if body.chars().next().is_some_and(|next| mark.starts_with(is_shad) || asks(&text[..end], next)) {
+            sink(text.len() - body.len());
+        }
     }
 }
 
@@ -238,6 +270,25 @@ fn past_closers(text: &str, at: usize) -> usize {
     }
 }
 
+/// What the German closing quote of a sentence closes: „Ja.“ Dann. »Ja.« Dann. In other languages these marks open what a blank does not
+/// follow.
+fn quote_end(before: &str) -> Option<&str> {
+    before.strip_suffix(['\u{201c}', '«']).filter(|body| body.ends_with(is_terminator))
+}
+
+/// True where a dash leads to who says what the sentence says: «Иди!» — сказал он. In English a sentence ends there.
+fn says_who(after: &str, tongue: &mut Tongue<'_>) -> bool {
+    let Some(rest) = after.strip_prefix(['–', '—']) else { return false };
+    let rest = rest.strip_prefix([' ', '\u{a0}']).unwrap_or(rest);
+    let next = rest.chars().next().unwrap_or(' ');
+    next.is_lowercase() && (!next.is_ascii() || tongue.is_foreign())
+}
+
+/// True for a letter that begins no sentence. The small letters of Georgian begin them, too.
+fn is_small(c: char) -> bool {
+    c.is_lowercase() && !('\u{10d0}'..='\u{10ff}').contains(&c)
+}
+
 /// The last [`REACH`] bytes.
 fn tail(text: &str) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(REACH))..]
@@ -245,7 +296,12 @@ fn tail(text: &str) -> &str {
 
 /// True where the full stop at the end of `body` belongs to its last word. `whole`: `body` is all of the sentence; `closed`: closing
 /// marks follow it; `uncased`: a small letter may begin a sentence.
-fn is_abbreviation(body: &str, (whole, closed, uncased): (bool, bool, bool), after: &str) -> bool {
+fn is_abbreviation(
+    body: &str,
+    (whole, closed, uncased): (bool, bool, bool),
+    after: &str,
+    tongue: &mut Tongue<'_>,
+) -> bool {
     let stem = body.trim_end_matches('.');
     // An ellipsis ends what the words around it end: the crates have judged it by what follows.
     if body.len() - stem.len() > 1 || closed {
@@ -263,17 +319,23 @@ fn is_abbreviation(body: &str, (whole, closed, uncased): (bool, bool, bool), aft
     }
     let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
     let before = stem.strip_suffix(word).unwrap_or("").trim_end();
+    let previous = before.rsplit(is_edge).next().unwrap_or("");
+    if foreign::is_abbreviation(Place { word, previous, after, next_word }, tongue) {
+        return true;
+    }
     if is_day(word) && is_month(next_word) {
         // English has the names of four of them, too: "I got 12. August was hot."
         let year = after[next_word.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
-        if year || !is_english_month(next_word) || before_days(before.rsplit(is_edge).next().unwrap_or("")) {
+        if year || !is_english_month(next_word) || before_days(previous) {
             return true;
         }
     }
     let mut letters = word.chars();
     let Some(first) = letters.next() else { return false };
     // The sentence so far is a number or a letter: "1. Open the lid", "A. Introduction".
-    if whole && word.len() == stem.trim_start().len() && word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit()) {
+    let alone = whole && word.len() == stem.trim_start().len();
+    let number = word.chars().count() <= 3 && word.chars().all(char::is_numeric);
+    if alone && (number || (is_roman(word) && tongue.is_foreign())) {
         return true;
     }
     if letters.next().is_none() {
@@ -283,10 +345,14 @@ fn is_abbreviation(body: &str, (whole, closed, uncased): (bool, bool, bool), aft
         if first.is_lowercase() {
             return (spaced && "dhisouvz".contains(first)) || (uncased && first != 'i');
         }
-        // Initials: "J.", unless it is the pronoun, and "R.G.".
-        return first.is_uppercase() && first != 'I';
+        // Initials: "J.", unless it is the pronoun, and "R.G."; Arabic has no capital letters.
+        return (first.is_uppercase() && first != 'I') || ('\u{620}'..='\u{64a}').contains(&first);
     }
     if is_place(word) {
+        // "410 U.S. 113 (1973)": a volume and a page.
+        if word == "U.S" && is_report(previous, after) {
+            return true;
+        }
         return uncased || !next_word.is_empty() && !is_starter(next_word);
     }
     is_initials(word)
@@ -305,7 +371,15 @@ fn is_letter(word: &str) -> bool {
 
 /// True for capital letters with full stops between them.
 fn is_initials(word: &str) -> bool {
-    word.contains('.') && word.split('.').all(|part| part.len() == 1 && part.bytes().all(|b| b.is_ascii_uppercase()))
+    let is_initial = |part: &str| is_letter(part) && part.starts_with(char::is_uppercase);
+    word.contains('.') && word.split('.').all(is_initial)
+}
+
+/// True for the volume before and the page behind the name of law reports, which the year follows in brackets.
+fn is_report(previous: &str, after: &str) -> bool {
+    let (page, behind) = digits(after);
+    let volume = digits(previous);
+    !volume.0.is_empty() && volume.1.is_empty() && !page.is_empty() && behind.starts_with(" (")
 }
 
 /// True where the white space holds an empty line.
@@ -325,9 +399,20 @@ fn is_wide_opener(c: char) -> bool {
     matches!(c, '「' | '『' | '《' | '【' | '〈' | '［' | '〔' | '\u{201c}')
 }
 
+/// The semicolon, which Unicode has twice: in Greek it asks.
+fn is_semicolon(c: char) -> bool {
+    matches!(c, ';' | '\u{37e}')
+}
+
+/// What ends the clauses of Tibetan.
+fn is_shad(c: char) -> bool {
+    matches!(c, '།' | '༎')
+}
+
 /// Terminators that need white space after them.
 fn is_terminator(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '។')
+    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '፧' | '។' | '៕')
+        || matches!(c, '᠃' | '᠉' | '᱾' | '᱿' | '꯫' | '༎' | '།')
 }
 
 /// Terminators of scripts that write no space between sentences.

@@ -62,7 +62,7 @@ fn japanese_chinese_and_burmese_sentences_end_at_their_marks() {
     // What stands in brackets right behind a full stop belongs to the sentence before it (UAX 29, rules SB9 to SB11).
     assert_eq!(
         default("「始めよう。」と言った。（終わり。）次へ。"),
-        ["「始めよう。」", "と言った。（終わり。）", "次へ。"]
+        ["「始めよう。」と言った。（終わり。）", "次へ。"]
     );
     assert_eq!(
         default("图书馆八点开门。Windows 11 也可以。真的吗？"),
@@ -94,7 +94,7 @@ fn a_japanese_or_chinese_sentence_may_begin_with_a_quote() {
     assert_eq!(default("「行こう！」「はい。」《红楼梦》很好。"), ["「行こう！」", "「はい。」", "《红楼梦》很好。"]);
     assert_eq!(
         default("他走了。“好的。”她说。Yes. 7 more。「次」。"),
-        ["他走了。", "“好的。”", "她说。", "Yes.", "7 more。", "「次」。"]
+        ["他走了。", "“好的。”她说。", "Yes.", "7 more。", "「次」。"]
     );
 }
 
@@ -115,6 +115,36 @@ fn german_dates_and_abbreviations_do_not_end_sentences() {
     assert_eq!(default("I met Al. He was nice."), ["I met Al.", "He was nice."]);
     assert_eq!(default("He said no. (2) Then he left."), ["He said no.", "(2) Then he left."]);
     assert_eq!(default("It was he and I. A. Smith knew."), ["It was he and I.", "A. Smith knew."]);
+}
+
+/// A text a paragraph, a sentence a line.
+#[test]
+fn sentences_of_many_languages_are_found() {
+    let mut language = "";
+    for paragraph in include_str!("languages.txt").split("\n\n") {
+        let mut sentences: Vec<&str> = paragraph.lines().collect();
+        if let Some(name) = sentences[0].strip_prefix("# ") {
+            language = name;
+            sentences.remove(0);
+        }
+        let between = if language.ends_with("without spaces") { "" } else { " " };
+        assert_eq!(default(&sentences.join(between)), sentences, "{language}");
+    }
+}
+
+#[test]
+fn english_is_split_as_if_there_were_no_other_language() {
+    for (text, sentences) in [
+        ("It fell in World War II. Then it rose.", 2),
+        ("He wore a cap. Max. and min. are set. I am 12. My name is Tom.", 4),
+        ("Use the env. 5 of them are set. It has a gem. Art is long. Close the tab. 3 are left.", 6),
+        ("The ul. Then the np. Here DNA. And UL. The end of the list is near.", 5),
+        ("See 410 U.S. 113 (1973) and 5 U.S.C. 552 for it.", 1),
+        ("He left the U.S. 5 years ago. She stayed.", 3),
+        ("It is a list. Here α; Β is one. It has a constant κ. Water has another.", 4),
+    ] {
+        assert_eq!(default(text).len(), sentences, "{:?}", default(text));
+    }
 }
 
 #[test]
@@ -183,6 +213,9 @@ fn long_and_odd_inputs_take_linear_time() {
         ("thai words", "กา ".repeat(n / 7)),
         ("closing lines", format!("x.\n{}", ")\n".repeat(n / 2))),
         ("quoted lines", format!("a\n{}", "'\n".repeat(n / 2))),
+        ("greek questions", "αβ; Β ".repeat(n / 9)),
+        ("tibetan", "ཀ། ".repeat(n / 7)),
+        ("ordinal numbers", "der 1. Tag ".repeat(n / 11)),
         ("combining marks", format!("a{}", "\u{301}".repeat(n / 2))),
     ];
     let splitter = default_splitter();

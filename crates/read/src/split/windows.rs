@@ -78,7 +78,7 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
             let end = window_end(text, start);
             let mut last_break = start;
             let uncased = self.refined && is_uncased(&text[start..end], refiner.uncased);
-            refiner.uncased = uncased;
+            refiner.enter(&text[start..end], uncased);
             let mut judge = |at: usize| {
                 // The end of a window says nothing: the next window begins at the last break before it.
                 if at >= end || at <= sentence || at <= judged {
