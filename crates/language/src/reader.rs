@@ -92,6 +92,10 @@ impl WordReader {
                 'İ' => lower.push('i'),
                 _ => lower.extend(c.to_lowercase()),
             }),
+            _ if word.is_ascii() => {
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+            }
             _ => lower.extend(word.chars().flat_map(char::to_lowercase)),
         }
     }
