@@ -200,13 +200,14 @@ pub fn split_beside(
 
 /// The groups of near copies, whatever the order of the documents: those of the members, then those beside them.
 fn groups_of(members: &[Member], beside: &[Beside]) -> Vec<usize> {
-    let own = members.iter().map(|one| ((one.source.as_str(), one.id.as_str()), &one.shingles));
-    let others = beside.iter().map(|one| (("", ""), &one.shingles));
-    let mut order: Vec<(((&str, &str), &Shingles), usize)> = own.chain(others).zip(0..).collect();
+    let own = members.iter().map(|one| (one.source.as_str(), one.id.as_str(), &one.shingles));
+    let others = beside.iter().map(|one| ("", "", &one.shingles));
+    let numbered = own.chain(others).enumerate();
+    let mut order: Vec<_> = numbered.map(|(i, (source, id, shingles))| (source, id, shingles, i)).collect();
     order.sort();
-    let shingles: Vec<&Shingles> = order.iter().map(|((_, one), _)| *one).collect();
+    let shingles: Vec<&Shingles> = order.iter().map(|&(_, _, one, _)| one).collect();
     let mut found = vec![0; order.len()];
-    for ((_, i), group) in order.iter().zip(groups(&shingles)) {
+    for ((.., i), group) in order.iter().zip(groups(&shingles)) {
         if let Some(found) = found.get_mut(*i) {
             *found = group;
         }
