@@ -264,10 +264,13 @@ const DETERMINERS: &[&str] = &[
 
 /// Words that begin German sentences, and hardly ever what is counted.
 const GERMAN_STARTERS: &[&str] = &[
-    "aber", "alle", "als", "am", "an", "auch", "auf", "bei", "da", "dabei", "danach", "dann", "das", "dazu", "dem",
-    "den", "der", "des", "die", "dies", "diese", "dieser", "doch", "dort", "ein", "eine", "einer", "er", "es", "für",
-    "hier", "ich", "ihr", "ihre", "im", "in", "jetzt", "man", "mit", "nach", "nun", "nur", "seine", "seit", "sie",
-    "so", "und", "von", "vor", "wenn", "wer", "wie", "wir", "zu", "zum", "zur",
+    "aber", "alle", "als", "am", "an", "auch", "auf", "bald", "bei", "beide", "da", "dabei", "daher", "damals",
+    "damit", "danach", "dann", "das", "dazu", "dem", "den", "denn", "der", "des", "die", "dies", "diese", "dieser",
+    "doch", "dort", "durch", "ein", "eine", "einer", "er", "es", "für", "heute", "hier", "ich", "ihr", "ihre", "im",
+    "in", "jede", "jeder", "jedoch", "jetzt", "kein", "keine", "leider", "man", "mein", "meine", "mit", "nach",
+    "nichts", "niemand", "noch", "nun", "nur", "ob", "oder", "ohne", "sein", "seine", "seit", "sie", "so", "später",
+    "und", "unser", "unsere", "viele", "von", "vor", "was", "weil", "wenn", "wer", "wie", "wir", "wo", "zu", "zuerst",
+    "zum", "zur", "zwar",
 ];
 
 /// True where the full stop belongs to an abbreviation of another language, or to an ordinal number.
