@@ -100,11 +100,10 @@ const LONGEST_LATIN: usize = 8;
 /// No words in English: what they belong to follows.
 const NAMES: &[&str] = &[
     "abzgl", "avda", "bijv", "bkz", "bl.a", "bspw", "cfr", "ctra", "d.m.v", "d.v.s", "d.w.z", "dhr", "doç", "dpto",
-    "dvs", "dña", "esim", "excma", "excmo", "exma", "exmo", "f.d", "f.eks", "fr.o.m", "ggfs", "gral", "hnos", "hrn",
-    "i.h.b", "i.p.v", "ifj", "ilma", "ilmo", "insb", "insbes", "inż", "jhr", "jl", "judr", "m.a.w", "m.b.t", "m.in",
-    "m.n", "mej", "mevr", "mjr", "mudr", "např", "nám", "o.a", "oprac", "phdr", "profa", "pça", "płk", "rndr", "s.k",
-    "sigg", "sogen", "srta", "szül", "t.a.v", "t.ex", "t.f", "t.o.m", "tzn", "tzv", "tzw", "tłum", "vö", "yrd", "zob",
-    "zzgl", "örn", "özv", "ún", "św",
+    "dvs", "dña", "excma", "excmo", "exma", "exmo", "f.eks", "fr.o.m", "ggfs", "gral", "hnos", "hrn", "i.h.b", "i.p.v",
+    "ifj", "ilma", "ilmo", "insb", "insbes", "inż", "jhr", "judr", "m.a.w", "m.b.t", "m.in", "mej", "mevr", "mjr",
+    "mudr", "např", "nám", "oprac", "phdr", "profa", "pça", "płk", "rndr", "sogen", "srta", "szül", "t.a.v", "t.ex",
+    "t.o.m", "tzn", "tzv", "tzw", "tłum", "vö", "yrd", "zob", "zzgl", "özv", "ún", "św",
 ];
 
 /// The same where a number follows.
@@ -115,8 +114,9 @@ const NUMBERS: &[&str] = &[
 
 /// The same of words that English has, too, or that are names of something in it.
 const LOCAL_NAMES: &[&str] = &[
-    "abp", "avv", "boul", "bp", "dl", "drs", "ds", "fam", "geom", "im", "ing", "jf", "ks", "ld", "lic", "mgr", "mons",
-    "mw", "nk", "np", "pl", "pza", "rag", "sv", "tj", "trad", "ts", "ul", "woj", "zgl", "éd",
+    "abp", "avv", "boul", "bp", "dl", "drs", "ds", "esim", "f.d", "fam", "geom", "im", "ing", "jf", "jl", "ks", "ld",
+    "lic", "m.n", "mgr", "mons", "mw", "nk", "np", "o.a", "pl", "pza", "rag", "s.k", "sigg", "sv", "t.f", "tj", "trad",
+    "ts", "ul", "woj", "zgl", "éd", "örn",
 ];
 
 /// The same of words that end sentences in some languages, but not with a capital letter.
@@ -186,9 +186,55 @@ const OTHER_NUMBERS: &[&str] = &[
     "табл", "тел", "фиг", "ч",
 ];
 
-/// Words that begin Russian sentences, before which "им." is a pronoun.
+/// Words that begin Russian and Bulgarian sentences, before which "им." is a pronoun.
 const RUSSIAN_STARTERS: &[&str] = &[
-    "а", "в", "все", "вы", "если", "и", "как", "мы", "на", "но", "он", "она", "они", "с", "так", "у", "что", "это", "я",
+    "а",
+    "в",
+    "вот",
+    "все",
+    "вы",
+    "да",
+    "если",
+    "за",
+    "затем",
+    "и",
+    "как",
+    "когда",
+    "мы",
+    "на",
+    "не",
+    "никто",
+    "но",
+    "ну",
+    "однако",
+    "он",
+    "она",
+    "они",
+    "по",
+    "после",
+    "потом",
+    "с",
+    "так",
+    "там",
+    "те",
+    "то",
+    "тогда",
+    "той",
+    "тут",
+    "ты",
+    "тя",
+    "у",
+    "что",
+    "это",
+    "я",
+];
+
+/// Words that begin sentences in Polish, Czech and Slovak, before which "im." and "nám." are pronouns.
+const SLAVIC_STARTERS: &[&str] = &[
+    "a", "ale", "ani", "bo", "bol", "bola", "byl", "byla", "bylo", "był", "była", "było", "co", "czy", "dlatego", "do",
+    "gdy", "i", "ja", "jak", "jednak", "jen", "ještě", "kde", "když", "keď", "kiedy", "na", "nebo", "nie", "nikdo",
+    "nikt", "o", "od", "on", "ona", "one", "oni", "pak", "po", "potem", "potom", "preto", "pro", "proto", "tak",
+    "také", "ten", "teraz", "teď", "to", "tu", "u", "už", "v", "ve", "w", "więc", "wszyscy", "wtedy", "z", "za", "že",
 ];
 
 /// What German counts by, never by a number of them: "3. Auflage". English has none of these words.
@@ -218,10 +264,13 @@ const DETERMINERS: &[&str] = &[
 
 /// Words that begin German sentences, and hardly ever what is counted.
 const GERMAN_STARTERS: &[&str] = &[
-    "aber", "alle", "als", "am", "an", "auch", "auf", "bei", "da", "dabei", "danach", "dann", "das", "dazu", "dem",
-    "den", "der", "des", "die", "dies", "diese", "dieser", "doch", "dort", "ein", "eine", "einer", "er", "es", "für",
-    "hier", "ich", "ihr", "ihre", "im", "in", "jetzt", "man", "mit", "nach", "nun", "nur", "seine", "seit", "sie",
-    "so", "und", "von", "vor", "wenn", "wer", "wie", "wir", "zu", "zum", "zur",
+    "aber", "alle", "als", "am", "an", "auch", "auf", "bald", "bei", "beide", "da", "dabei", "daher", "damals",
+    "damit", "danach", "dann", "das", "dazu", "dem", "den", "denn", "der", "des", "die", "dies", "diese", "dieser",
+    "doch", "dort", "durch", "ein", "eine", "einer", "er", "es", "für", "heute", "hier", "ich", "ihr", "ihre", "im",
+    "in", "jede", "jeder", "jedoch", "jetzt", "kein", "keine", "leider", "man", "mein", "meine", "mit", "nach",
+    "nichts", "niemand", "noch", "nun", "nur", "ob", "oder", "ohne", "sein", "seine", "seit", "sie", "so", "später",
+    "und", "unser", "unsere", "viele", "von", "vor", "was", "weil", "wenn", "wer", "wie", "wir", "wo", "zu", "zuerst",
+    "zum", "zur", "zwar",
 ];
 
 /// True where the full stop belongs to an abbreviation of another language, or to an ordinal number.
@@ -255,6 +304,9 @@ pub(super) fn is_abbreviation(place: Place<'_>, tongue: &mut Tongue<'_>) -> bool
     if bare.len() > LONGEST_LATIN {
         return false;
     }
+    if matches!(bare, "im" | "nám") && begins_with(SLAVIC_STARTERS, place) {
+        return false;
+    }
     if word.len() > 1 && !word.contains(char::is_lowercase) {
         return CAPITALS.contains(&word) && tongue.is_foreign();
     }
@@ -276,12 +328,19 @@ pub(super) fn is_abbreviation(place: Place<'_>, tongue: &mut Tongue<'_>) -> bool
 fn is_other(place: Place<'_>) -> bool {
     let Place { word, previous, after, next_word } = place;
     // Behind a number it is a unit ("1990 г."), "т. д." and "т. п." end a list, and "π.Χ." ends a date.
-    let counts = previous.ends_with(|c: char| c.is_ascii_digit()) || is_roman(previous);
+    let counts = previous.ends_with(|c: char| c.is_ascii_digit())
+        || is_roman(previous)
+        || matches!(previous, "кв." | "куб." | "тыс.");
     if after.starts_with(|c: char| c.is_ascii_digit()) && contains(OTHER_NUMBERS, word) {
         return true;
     }
     if previous == "т." && word.chars().nth(1).is_none() {
         return matches!(word, "е" | "к" | "н" | "ч");
+    }
+    // A pronoun and a whale, but in "(нем. Wien)" and "(кит. 北京)".
+    let is_foreign = next_word.starts_with(|c: char| c.is_alphabetic() && !('\u{400}'..='\u{52f}').contains(&c));
+    if matches!(word, "нем" | "кит") && !is_foreign {
+        return false;
     }
     // A Greek letter in English is a quantity: "the constant κ. Water has".
     let quantity = word.chars().nth(1).is_none() && after.starts_with(|c: char| c.is_ascii());
@@ -289,7 +348,12 @@ fn is_other(place: Place<'_>) -> bool {
         && !quantity
         && word != "π.Χ"
         && (contains(OTHER_LETTERS, word.rsplit('-').next().unwrap_or(word)) || contains(INDIAN, word))
-        && !(matches!(word, "им" | "Им") && contains(RUSSIAN_STARTERS, next_word))
+        && !(matches!(word, "им" | "Им") && begins_with(RUSSIAN_STARTERS, place))
+}
+
+/// True where one of the words follows, and not an initial: "им. В. И. Ленина".
+fn begins_with(starters: &[&str], place: Place<'_>) -> bool {
+    contains(starters, place.next_word) && !place.after[place.next_word.len()..].starts_with('.')
 }
 
 /// True for the number in "Am 1. Tag", "3. Auflage", "im XX. Jahrhundert".
@@ -367,6 +431,7 @@ pub(super) fn goes_on_behind_quote(after: &str) -> bool {
     matches!(mark, '。' | '，')
         && SAYS.iter().any(|verb| said.ends_with(verb))
         && !SAYS_NOT.iter().any(|word| said.ends_with(word))
+        && !said.ends_with("的回答")
 }
 
 /// True for the semicolon that is a question mark in Greek: two letters of it before, a capital one behind.
@@ -385,7 +450,8 @@ mod tests {
     use super::super::abbreviations::LONGEST;
     use super::{
         COUNTED, DETERMINERS, ENGLISH, GERMAN, GERMAN_NAMES, GERMAN_STARTERS, INDIAN, LOCAL_NAMES, LOCAL_NUMBERS,
-        LOCAL_TITLES, LONGEST_LATIN, NAMES, NUMBERS, OTHER_LETTERS, OTHER_NUMBERS, OTHERS, RUSSIAN_STARTERS, Tongue,
+        LOCAL_TITLES, LONGEST_LATIN, NAMES, NUMBERS, OTHER_LETTERS, OTHER_NUMBERS, OTHERS, RUSSIAN_STARTERS,
+        SLAVIC_STARTERS, Tongue,
     };
 
     #[test]
@@ -407,6 +473,7 @@ mod tests {
             OTHER_NUMBERS,
             OTHERS,
             RUSSIAN_STARTERS,
+            SLAVIC_STARTERS,
         ] {
             assert!(list.is_sorted(), "{list:?}");
             assert!(list.iter().all(|word| word.len() <= LONGEST && !word.contains(char::is_uppercase)), "{list:?}");

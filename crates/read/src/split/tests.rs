@@ -141,6 +141,7 @@ fn english_is_split_as_if_there_were_no_other_language() {
         ("The ul. Then the np. Here DNA. And UL. The end of the list is near.", 5),
         ("See 410 U.S. 113 (1973) and 5 U.S.C. 552 for it.", 1),
         ("He left the U.S. 5 years ago. She stayed.", 3),
+        ("The phone has an eSIM. It works. We set o.a. Then m.n. The loop set f.d. A Sigg. I met Örn. He left.", 8),
         ("It is a list. Here α; Β is one. It has a constant κ. Water has another.", 4),
     ] {
         assert_eq!(default(text).len(), sentences, "{:?}", default(text));
