@@ -1,5 +1,4 @@
 use pericope_api::{Boundaries, BoundaryError};
-
 use pulp::Arch;
 
 use super::table::{CELLS, Longer, OneMore, SegmentCosts};
@@ -82,8 +81,8 @@ impl Counting {
         self.best.last().copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Adds a segment; writes where it begins to `back`, if that has room, and gives the cost.
-    fn one_more(&mut self, band: &SegmentCosts, back: &mut [u32]) -> f64 {
+    /// Adds a segment; writes where it begins to `back`, by the gap that it ends at.
+    fn one_more(&mut self, band: &SegmentCosts, back: &mut [u32]) {
         let n = self.best.len() - 1;
         let mut next = vec![f64::INFINITY; n + 1];
         for (first, &before) in self.best.iter().enumerate().take(n).skip(self.segments) {
@@ -94,25 +93,19 @@ impl Counting {
                 let end = first + i + 1;
                 if before + cost <= next[end] {
                     next[end] = before + cost;
-                    if let Some(back) = back.get_mut(end) {
-                        *back = first as u32;
-                    }
+                    back[end] = first as u32;
                 }
             }
         }
         let mut longer = Longer::new(band, 0.0);
-        for (end, next) in next.iter_mut().enumerate() {
+        for (end, (next, back)) in next.iter_mut().zip(back).enumerate() {
             let (cost, first) = longer.at(end, &self.best);
             if cost < *next {
-                *next = cost;
-                if let Some(back) = back.get_mut(end) {
-                    *back = first as u32;
-                }
+                (*next, *back) = (cost, first as u32);
             }
         }
         self.best = next;
         self.segments += 1;
-        self.cost()
     }
 }
 

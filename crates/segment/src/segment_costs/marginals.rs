@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use pericope_api::Boundaries;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -46,7 +48,8 @@ impl SegmentCosts {
     ///
     /// What each costs beyond the cheapest one is near 0 where it counts, and so its exponential can be summed as it is. The sums
     /// grow with the number of ways, at most twofold a sentence, so that they are counted in units of that of the gap
-    /// where the longest segment to here begins.
+    /// where the longest segment to here begins. Sums that leave the range of numbers even so, as those of more than a thousand
+    /// sentences in one segment may, are added once more as logarithms.
     fn forward(&self, price: f64, temperature: f64) -> Forward {
         let n = self.n;
         let cheapest = self.ways(price).best;
@@ -63,7 +66,8 @@ impl SegmentCosts {
         for gap in 0..=n {
             let mut to = match offsets[gap] {
                 _ if gap == 0 => 0.0,
-                offset if offset.is_finite() => f64::ln(sums[gap]) - offset,
+                offset if offset.is_finite() && EXACT.contains(&sums[gap]) => f64::ln(sums[gap]) - offset,
+                offset if offset.is_finite() => self.reached(gap, price, temperature, &forward.to),
                 _ => f64::NEG_INFINITY,
             };
             if let Some((start, further)) = self.further(gap) {
@@ -87,7 +91,20 @@ impl SegmentCosts {
         }
         forward
     }
+
+    /// The logarithm of the sum over all ways to a gap by a segment of the table, whatever they weigh; `to` are those to the gaps before.
+    fn reached(&self, gap: usize, price: f64, temperature: f64, to: &[f64]) -> f64 {
+        let firsts = gap.saturating_sub(self.longest)..gap;
+        let way = |first: usize| to[first] - (self.row(first)[gap - first - 1] + price) / temperature;
+        let ways: Vec<f64> = firsts.map(way).filter(|way| way.is_finite()).collect();
+        let greatest = ways.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Of no ways it is minus infinity.
+        greatest + ways.iter().map(|way| (way - greatest).exp()).sum::<f64>().ln()
+    }
 }
+
+/// Sums of which none of the terms that count was beyond the range of [`exp`].
+const EXACT: RangeInclusive<f64> = 1e-250..=1e290;
 
 /// The logarithms of the sums over all ways from the start to each gap of exp(-(cost + price * segments) / temperature).
 struct Forward {

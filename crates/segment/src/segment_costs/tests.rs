@@ -112,6 +112,30 @@ fn probabilities_of_long_documents() {
 }
 
 #[test]
+fn probabilities_where_sums_of_ways_leave_the_range_of_numbers() {
+    // One segment may be all: of 2^1499 ways half have a boundary at each gap.
+    let found = band(1500, 1500, &[0.0]).marginals(0.0, 1.0);
+    assert!(found.iter().all(|p| (p - 0.5).abs() < 1e-8), "{found:?}");
+    // One way leads to the end, by the odd gaps; to the even ones beside them there are as many as no number can count.
+    let fill = |(): &mut (), first: usize, costs: &mut [f64]| {
+        for (i, cost) in costs.iter_mut().enumerate() {
+            let may_be = match i + 1 {
+                1 => first == 0,
+                2 => true,
+                4 => first.is_multiple_of(2),
+                _ => false,
+            };
+            *cost = if may_be { 0.0 } else { f64::INFINITY };
+        }
+    };
+    let found = SegmentCosts::new(4001, 5, || (), fill).marginals(0.0, 1.0);
+    for (i, found) in found.into_iter().enumerate() {
+        let expected = if i.is_multiple_of(2) { 1.0 } else { 0.0 };
+        assert!((found - expected).abs() < 1e-8, "{}: {found}", i + 1);
+    }
+}
+
+#[test]
 fn nothing_is_probable_where_nothing_is_allowed() {
     assert_eq!(band(3, 2, &[f64::INFINITY]).marginals(1.0, 1.0), [0.0, 0.0]);
     assert!(band(0, 1, &[1.0]).marginals(1.0, 1.0).is_empty());
