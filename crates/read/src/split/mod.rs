@@ -6,8 +6,11 @@
 mod abbreviations;
 mod foreign;
 mod icu;
+mod marks;
 mod refine;
+mod speech;
 mod splitter;
+mod tongue;
 mod windows;
 
 pub use icu::default_splitter;

@@ -10,7 +10,10 @@ use std::ops::Range;
 use super::abbreviations::{
     before_brackets, before_days, before_numbers, is_english_month, is_month, is_place, is_starter, never_final, within,
 };
-use super::foreign::{self, Place, Tongue, asks, digits, goes_on_behind_quote, is_roman};
+use super::foreign::{self, Place, digits, is_roman};
+use super::marks::{asks, is_closer, is_semicolon, is_shad, is_terminator, is_wide_opener, is_wide_terminator};
+use super::speech::goes_on_behind_quote;
+use super::tongue::Tongue;
 use crate::work;
 
 /// How far the rules look back, in bytes.
@@ -145,7 +148,7 @@ fn refine(
     let closed = body.len() < before.len();
     let trails = terminator == '…' || body.ends_with("..");
     let goes_on = is_small(next) && !stands_alone(before) && (closed || trails || !uncased);
-    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}' | '།' | '༎') || says_who(after, tongue) {
+    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') || is_shad(next) || says_who(after, tongue) {
         return None;
     }
     if terminator == '.' && is_abbreviation(tail(body), (body.len() <= REACH, closed, uncased), after, tongue) {
@@ -385,37 +388,4 @@ fn is_report(previous: &str, after: &str) -> bool {
 /// True where the white space holds an empty line.
 fn blank_line(gap: &str) -> bool {
     gap.bytes().filter(|&b| b == b'\n').nth(1).is_some()
-}
-
-/// Marks that close what a terminator ends.
-fn is_closer(c: char) -> bool {
-    matches!(c, ')' | ']' | '}' | '"' | '\'' | '\u{201d}' | '\u{2019}' | '»' | '*' | '_' | '`')
-        || matches!(c, '」' | '』' | '）' | '】' | '》' | '〉' | '］' | '〕')
-}
-
-/// What opens a quote or a heading of a sentence in Japanese and Chinese. What stands in round brackets goes with the sentence before
-/// it.
-fn is_wide_opener(c: char) -> bool {
-    matches!(c, '「' | '『' | '《' | '【' | '〈' | '［' | '〔' | '\u{201c}')
-}
-
-/// The semicolon, which Unicode has twice: in Greek it asks.
-fn is_semicolon(c: char) -> bool {
-    matches!(c, ';' | '\u{37e}')
-}
-
-/// What ends the clauses of Tibetan.
-fn is_shad(c: char) -> bool {
-    matches!(c, '།' | '༎')
-}
-
-/// Terminators that need white space after them.
-fn is_terminator(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '፧' | '។' | '៕')
-        || matches!(c, '᠃' | '᠉' | '᱾' | '᱿' | '꯫' | '༎' | '།')
-}
-
-/// Terminators of scripts that write no space between sentences.
-fn is_wide_terminator(c: char) -> bool {
-    matches!(c, '。' | '！' | '？' | '｡' | '．' | '။')
 }
