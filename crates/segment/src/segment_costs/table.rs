@@ -148,7 +148,10 @@ impl SegmentCosts {
     /// Where the last segment of the cheapest way to the gap after `end` sentences begins.
     fn last_start(&self, ways: &Ways, price: f64, end: usize) -> usize {
         // The same sums as in `ways`, so that one of them is its result, to the bit.
-        let reaches = |&first: &usize| ways.best[first] + price + self.row(first)[end - first - 1] <= ways.best[end];
+        let reaches = |&first: &usize| {
+            let before = ways.best[first];
+            before < f64::INFINITY && before + price + self.row(first)[end - first - 1] <= ways.best[end]
+        };
         (end.saturating_sub(self.longest)..end)
             .rev()
             .find(reaches)

@@ -137,6 +137,8 @@ fn probabilities_where_sums_of_ways_leave_the_range_of_numbers() {
 
 #[test]
 fn nothing_is_probable_where_nothing_is_allowed() {
+    let forbidden = band(3, 3, &[f64::INFINITY]);
+    assert_eq!(forbidden.cheapest(1.0).unwrap().after(), [] as [usize; 0]);
     assert_eq!(band(3, 2, &[f64::INFINITY]).marginals(1.0, 1.0), [0.0, 0.0]);
     assert!(band(0, 1, &[1.0]).marginals(1.0, 1.0).is_empty());
 }
