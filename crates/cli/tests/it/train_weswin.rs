@@ -1,10 +1,20 @@
 //! `pericope train weswin`.
 
 use std::fs;
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::{Value, json};
 
 use crate::common::{root, stderr, stdout, three_questions, without_models};
+
+/// Takes one step on `own.jsonl` and on these questions.
+fn train(folder: &Path, questions: &str, more: &[&str]) -> Output {
+    let base = root().join("crates/learn/tests/golden/training").display().to_string();
+    let mut command = without_models(folder);
+    command.args(["train", "weswin", "--data", "own.jsonl", "--questions", questions, "--no-holdout"]);
+    command.args(["--base", &base, "--frozen", "0", "--max-steps", "1", "--json"]).args(more).output().unwrap()
+}
 
 #[test]
 fn questions_about_what_is_held_out_are_not_trained_on() {
@@ -18,12 +28,7 @@ fn questions_about_what_is_held_out_are_not_trained_on() {
     // The questions name no source: they are of one named as their file.
     write("own.jsonl", "own");
     write("held.jsonl", "questions");
-    let base = root().join("crates/learn/tests/golden/training").display().to_string();
-    let train = |more: &[&str]| {
-        let mut command = without_models(folder.path());
-        command.args(["train", "weswin", "--data", "own.jsonl", "--questions", "questions.json", "--no-holdout"]);
-        command.args(["--base", &base, "--frozen", "0", "--max-steps", "1", "--json"]).args(more).output().unwrap()
-    };
+    let train = |more: &[&str]| train(folder.path(), "questions.json", more);
     let output = train(&["--out", "all"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -47,12 +52,7 @@ fn questions_about_near_copies_of_what_is_held_out_are_not_trained_on() {
     let others = ["Bread of flour.", "The dough and the oven.", "The ship.", "A sailor."];
     write("own.jsonl", json!({"id": "own", "source": "own", "sentences": others, "boundaries": [2]}));
     write("held.jsonl", json!({"id": "held", "source": "elsewhere", "sentences": &sentences[1..], "boundaries": [5]}));
-    let base = root().join("crates/learn/tests/golden/training").display().to_string();
-    let train = |more: &[&str]| {
-        let mut command = without_models(folder.path());
-        command.args(["train", "weswin", "--data", "own.jsonl", "--questions", "asked.json", "--no-holdout"]);
-        command.args(["--base", &base, "--frozen", "0", "--max-steps", "1", "--json"]).args(more).output().unwrap()
-    };
+    let train = |more: &[&str]| train(folder.path(), "asked.json", more);
     let output = train(&["--out", "all"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let output = train(&["--out", "apart", "--held-out", "held.jsonl"]);
