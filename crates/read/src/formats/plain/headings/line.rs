@@ -1,0 +1,278 @@
+//! What a line looks like: the forms of headings.
+
+use super::words::{KNOWN, NUMBERED, NUMBERS, UNITS};
+
+/// Longest heading of plain text, in characters and in words.
+const LONGEST: (usize, usize) = (100, 12);
+/// Most words of a numbered heading that ends with a full stop.
+const FULL_STOP: usize = 6;
+/// Most parts of a number: `1.2.3.4.5`.
+const PARTS: usize = 5;
+
+/// What makes a heading of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Signs that say its level: `== History ==`, `## History`.
+    Marked(u8),
+    /// A line of that sign under it.
+    Underlined(u8),
+    /// A word and a number: `Chapter 3`, `第3章`; which of the words.
+    Word(usize),
+    /// `2.1 Animals`.
+    Number(Vec<u16>),
+    /// `IV. Results`, or `IV` alone.
+    Roman(u16),
+    /// `B. Results`.
+    Letter(u16),
+    /// `TERMS OF USE`.
+    Capitals,
+    /// `References`.
+    Known,
+}
+
+/// Returns the form of a line without blanks at its ends, and the bytes of it that a reader of the page sees.
+pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
+    if line.is_empty() || line.len() > 4 * LONGEST.0 || line.chars().count() > LONGEST.0 {
+        return None;
+    }
+    if let Some((level, inner)) = marked(line) {
+        let start = inner.as_ptr().addr() - line.as_ptr().addr();
+        return Some((Form::Marked(level), (start, start + inner.len())));
+    }
+    let form = worded(line)
+        .map(Form::Word)
+        .or_else(|| numbered(line).map(Form::Number))
+        .or_else(|| enumerated(line))
+        .or_else(|| is_known(line).then_some(Form::Known))
+        .or_else(|| is_capitals(line).then_some(Form::Capitals))?;
+    Some((form, (0, line.len())))
+}
+
+/// True for words that may stand under a line of signs, or after a number.
+pub(super) fn is_title(text: &str) -> bool {
+    let columns = text.contains("  ") || text.contains(['\t', '|']) || text.contains("..") || text.contains(". .");
+    !columns && text.contains(char::is_alphabetic) && text.split_whitespace().count() <= LONGEST.1
+}
+
+/// `= Title =` with one sign or more on both sides, with blanks between them or not; `# Title`.
+fn marked(line: &str) -> Option<(u8, &str)> {
+    let (sign, both) = match line.as_bytes().first()? {
+        b'=' => ('=', true),
+        b'#' => ('#', false),
+        _ => return None,
+    };
+    let is_mark = |c: char| c == sign || (both && c == ' ');
+    let inner = line.trim_start_matches(is_mark);
+    let level = |text: &str| text.chars().filter(|c| *c == sign).count();
+    let before = level(&line[..line.len() - inner.len()]);
+    let inner = if both {
+        let bare = inner.trim_end_matches(is_mark);
+        if level(&inner[bare.len()..]) != before || bare.contains('=') {
+            return None;
+        }
+        bare
+    } else {
+        inner.strip_prefix(' ')?.trim_end_matches('#').trim()
+    };
+    // A single pair of signs stands apart from the words: `=x=` is none.
+    let apart = before > 1 || line[1..].starts_with(' ');
+    (apart && before <= 6 && is_title(inner)).then(|| (before as u8, inner))
+}
+
+/// `Chapter 3`, `Article IV - Powers`, `§ 5`, `第3章`; answers which word that is.
+fn worded(line: &str) -> Option<usize> {
+    if let Some(rest) = line.strip_prefix('第') {
+        let rest = rest.trim_start_matches(|c: char| {
+            c.is_ascii_digit() || "０１２３４５６７８９〇零一二三四五六七八九十百".contains(c)
+        });
+        let unit = rest.chars().next()?;
+        let which = UNITS.iter().position(|&known| known == unit)?;
+        let is_text = rest.contains(['。', '，', '、', '；']) || rest.chars().count() > 30;
+        return (!is_text && rest.len() + '第'.len_utf8() < line.len()).then_some(NUMBERED.len() + 1 + which);
+    }
+    let (which, rest) = if let Some(rest) = line.strip_prefix('§') {
+        (NUMBERED.len(), rest)
+    } else {
+        let (word, rest) = line.split_once(char::is_whitespace)?;
+        let lower = word.to_lowercase();
+        if word.starts_with(char::is_lowercase) {
+            return None;
+        }
+        (NUMBERED.iter().position(|known| *known == lower)?, rest)
+    };
+    let rest = rest.trim_start();
+    let (token, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let number = token.trim_end_matches(['.', ':', ')', '-', '–', '—']);
+    let title = title.trim_start();
+    let words = title.trim_start_matches(['-', '–', '—', ':', '.', ' ']);
+    let is_apart = number.len() < token.len() || words.len() < title.len();
+    let is_number =
+        number.split('.').all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+            || roman(&number.to_uppercase()).is_some()
+            || (number.len() == 1 && number.bytes().all(|b| b.is_ascii_uppercase()))
+            || NUMBERS.contains(&number.to_lowercase().as_str());
+    let is_heading = words.is_empty() || ((is_apart || begins(words)) && is_title(words) && ends(words));
+    (is_number && is_heading).then_some(which)
+}
+
+/// `2 Methods`, `2.1. Animals`, `3) Results`.
+fn numbered(line: &str) -> Option<Vec<u16>> {
+    let end = line.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, rest) = line.split_at(end);
+    let bare = number.strip_suffix('.').unwrap_or(number);
+    let rest = rest.strip_prefix(')').filter(|_| !number.contains('.')).unwrap_or(rest);
+    let title = rest.trim_start();
+    let is_apart = title.len() < rest.len() || bare.len() < number.len();
+    if bare.is_empty() || !is_apart || !begins(title) || !is_title(title) || !ends(title) {
+        return None;
+    }
+    let parts = bare.split('.').map(|part| part.parse().ok().filter(|_| part.len() <= 2));
+    parts.collect::<Option<Vec<u16>>>().filter(|parts| parts.len() <= PARTS)
+}
+
+/// `IV. Results`, `B. Results`, and `IV` by itself.
+fn enumerated(line: &str) -> Option<Form> {
+    let (token, title) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let number = token.strip_suffix(['.', ')']).unwrap_or(token);
+    let title = title.trim_start();
+    let with_title = number.len() < token.len() && begins(title) && is_title(title) && ends(title);
+    match roman(number) {
+        Some(value) if title.is_empty() || with_title => Some(Form::Roman(value)),
+        _ => {
+            let letter = number.bytes().next().filter(|b| number.len() == 1 && b.is_ascii_uppercase())?;
+            with_title.then(|| Form::Letter(u16::from(letter - b'A') + 1))
+        }
+    }
+}
+
+fn is_known(line: &str) -> bool {
+    let bare = line.strip_suffix(':').unwrap_or(line);
+    line.starts_with(char::is_uppercase) && KNOWN.contains(&bare.to_lowercase().as_str())
+}
+
+fn is_capitals(line: &str) -> bool {
+    let (mut capitals, mut others) = (0, 0);
+    for c in line.chars() {
+        if c.is_lowercase() || !(c.is_alphanumeric() || " -–—'’\"“”&,:()./!?".contains(c)) {
+            return false;
+        }
+        *(if c.is_uppercase() { &mut capitals } else { &mut others }) += usize::from(c.is_alphanumeric());
+    }
+    let most = line.split(|c: char| !c.is_alphabetic()).map(|word| word.chars().count()).max();
+    capitals >= 4
+        && others < capitals
+        && most >= Some(3)
+        && is_title(line)
+        && !line.ends_with([',', '.', ':', '/', '-'])
+}
+
+/// True where words begin as a title does.
+fn begins(title: &str) -> bool {
+    let first = title.trim_start_matches(['"', '\'', '“', '‘', '«', '„', '「', '(']).chars().next();
+    first.is_some_and(|c| c.is_alphabetic() && !c.is_lowercase())
+}
+
+/// True where words end as a title does. A full stop ends short ones.
+fn ends(title: &str) -> bool {
+    let short = title.split_whitespace().count() <= FULL_STOP && !title.contains(['。', '，']);
+    !title.ends_with([',', ';', ':', '。', '，', '；', '：', '、', '!', '！']) && (!title.ends_with('.') || short)
+}
+
+/// The value of a Roman number in capital letters below 50.
+fn roman(text: &str) -> Option<u16> {
+    let ones = ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"];
+    let tens = ["", "X", "XX", "XXX", "XL"];
+    let (ten, rest) = (0..tens.len()).rev().find_map(|ten| Some((ten, text.strip_prefix(tens[ten])?)))?;
+    let one = ones.iter().position(|known| *known == rest)?;
+    u16::try_from(10 * ten + one).ok().filter(|value| *value > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, form, roman};
+
+    fn shown(line: &str) -> Option<(Form, &str)> {
+        form(line).map(|(form, (start, end))| (form, &line[start..end]))
+    }
+
+    #[test]
+    fn forms_of_headings() {
+        for (line, expected) in [
+            ("== History ==", (Form::Marked(2), "History")),
+            ("= = Early life = =", (Form::Marked(2), "Early life")),
+            ("= Title =", (Form::Marked(1), "Title")),
+            ("## Usage of `x` ##", (Form::Marked(2), "Usage of `x`")),
+            ("2.1 Animals", (Form::Number(vec![2, 1]), "2.1 Animals")),
+            ("12.  \u{201c}Fees\u{201d}", (Form::Number(vec![12]), "12.  \u{201c}Fees\u{201d}")),
+            ("3) What is it?", (Form::Number(vec![3]), "3) What is it?")),
+            ("1.概要", (Form::Number(vec![1]), "1.概要")),
+            ("IV. Results", (Form::Roman(4), "IV. Results")),
+            ("XII", (Form::Roman(12), "XII")),
+            ("B. Results", (Form::Letter(2), "B. Results")),
+            ("TERMS OF USE", (Form::Capitals, "TERMS OF USE")),
+            ("References", (Form::Known, "References")),
+            ("Zusammenfassung:", (Form::Known, "Zusammenfassung:")),
+        ] {
+            assert_eq!(shown(line), Some(expected), "{line:?}");
+        }
+        for line in [
+            "CHAPTER I. Down the Hill",
+            "Chapter One",
+            "Article 5",
+            "Kapitel 3: Der Weg",
+            "Appendix A",
+            "§ 5 Fristen",
+            "§12",
+            "第3章 概要",
+            "第一章总则",
+            "Глава 2",
+            "Section 1.2 - Scope",
+        ] {
+            assert!(matches!(form(line), Some((Form::Word(_), _))), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_heading() {
+        for line in [
+            "",
+            "A plain sentence of words.",
+            "Getting started",
+            "1",
+            "17.",
+            "3.5 percent of all",
+            "2 eggs",
+            "- 1. One",
+            "1. Introduction ........ 3",
+            "1999 Annual report",
+            "Section 5 applies to all.",
+            "Part of it",
+            "I Love You",
+            "a. lower",
+            "OK",
+            "ERROR 404 4711 0815",
+            "SELECT * FROM T;",
+            "NAME     AGE",
+            "NOTE:",
+            "x = y = z",
+            "=x=",
+            "====",
+            "a == b",
+            "#hashtag",
+            "# ",
+            "第一条 为了保护，制定本法。",
+            "1. This one is a whole sentence of many words that ends.",
+            "== a = b ==",
+            "Chapter 3 explains how it is done",
+            "HELLO, WORLD,",
+        ] {
+            assert_eq!(shown(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn roman_numbers_have_one_way_of_writing() {
+        assert_eq!(["I", "IV", "XIX", "XLIX"].map(roman), [Some(1), Some(4), Some(19), Some(49)]);
+        assert_eq!(["", "IIII", "VX", "L", "IL", "i"].map(roman), [None; 6]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Headings of plain text, which nothing but their form tells from the text around them.
+//!
+//! A line is one where signs or a line of signs mark it (`== History ==`), a word and a number begin it (`Chapter 3`), it is
+//! numbered as others are (`2.1 Animals`), or stands in capital letters between others that do not. Short lines that nothing marks
+//! are text: captions and rows of tables look like them.
+
+mod line;
+mod outline;
+mod words;
+
+use pericope_api::Span;
+
+use self::line::{Form, form, is_title};
+use super::items::{ends_a_sentence, mark};
+use crate::formats::lines::{Line, adornment, lines};
+
+/// A heading of plain text.
+#[derive(Debug)]
+pub(super) struct PlainHeading {
+    /// The block that it begins or is.
+    pub(super) block: usize,
+    /// Its lines.
+    pub(super) extent: Span,
+    /// What shows of them.
+    pub(super) text: Span,
+    /// From 1.
+    pub(super) level: u8,
+}
+
+/// A line that may be a heading by its form.
+#[derive(Debug)]
+struct Candidate {
+    block: usize,
+    extent: Span,
+    text: Span,
+    form: Form,
+    /// No line of text follows in its block.
+    is_alone: bool,
+}
+
+/// The headings among `blocks`, which are runs of lines without blank ones; and whether the first one is the title of the document.
+pub(super) fn headings(source: &str, blocks: &[Span]) -> (Vec<PlainHeading>, bool) {
+    let found = (0..blocks.len()).filter_map(|i| candidate(source, blocks, i)).collect();
+    let (found, titled) = outline::outline(source, found);
+    let heading =
+        |(one, level): (Candidate, u8)| PlainHeading { block: one.block, extent: one.extent, text: one.text, level };
+    (found.into_iter().map(heading).collect(), titled)
+}
+
+/// True for a line that is a heading wherever it stands: `== History ==`.
+pub(super) fn is_marked(line: &str) -> bool {
+    line.starts_with('=') && matches!(form(line), Some((Form::Marked(_), _)))
+}
+
+fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
+    let span = blocks[block];
+    let next = blocks.get(block + 1).map(|next| next.of(source));
+    let text = span.of(source);
+    // Most blocks are running text: one long line, or several.
+    let first = text.lines().next()?.trim_end();
+    if let Some((extent, title, sign)) = underlined(source, span) {
+        let is_alone = extent.end == span.end;
+        let heading = Candidate { block, extent, text: title, form: Form::Underlined(sign), is_alone };
+        return (!is_alone || next.is_some()).then_some(heading);
+    }
+    let (form, shown) = form(first)?;
+    let rest = text[first.len()..].trim_start();
+    let is_alone = rest.is_empty();
+    let after = if is_alone { next? } else { rest };
+    let is_heading = match form {
+        Form::Marked(_) if first.starts_with('=') => true,
+        Form::Marked(level) => is_alone || level > 1,
+        // Not in a text that has nothing but capitals.
+        Form::Capitals if !after.contains(char::is_lowercase) => begins_with_another(after),
+        _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start), source),
+    };
+    let at = |byte: usize| span.start + byte;
+    let (extent, text) = (Span::new(span.start, at(first.len())), Span::new(at(shown.0), at(shown.1)));
+    is_heading.then_some(Candidate { block, extent, text, form, is_alone })
+}
+
+/// True where the text after a line in capitals begins with a heading of another form.
+fn begins_with_another(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    form(first).is_some_and(|(form, _)| form != Form::Capitals)
+}
+
+/// True where the first of several lines ends before it is full, and the others are text.
+fn is_above(form: &Form, lines: &[Line], source: &str) -> bool {
+    let [first, second, ..] = lines else { return false };
+    let (title, text) = (first.of(source), second.of(source));
+    let width = |line: &Line| line.indent + line.of(source).chars().count();
+    let widest = lines[1..].iter().map(width).max().unwrap_or(0);
+    let word = text.split_whitespace().next().map_or(0, |word| word.chars().count());
+    let is_broken = second.indent > first.indent || width(first) + 1 + word <= widest;
+    let is_item = |line: &Line| {
+        let (this, line) = (mark(title), line.of(source));
+        (this.is_some() && mark(line) == this) || self::form(line).is_some_and(|(other, _)| other.is_like(form))
+    };
+    let is_listed = lines[1..].iter().any(is_item);
+    let is_text = lines.last().is_some_and(|last| ends_a_sentence(last.of(source)));
+    is_broken && is_text && !is_listed
+}
+
+/// The title at the beginning of a block over a line of signs, or between two: its lines, its text, and the sign.
+fn underlined(source: &str, block: Span) -> Option<(Span, Span, u8)> {
+    const SIGNS: &[u8] = b"=-~*^_+#\"";
+    let text = block.of(source);
+    let mut ends = text.split_inclusive('\n').scan(block.start, |at, line| {
+        let span = Span::new(*at, *at + line.len()).trimmed(source);
+        *at += line.len();
+        Some(span)
+    });
+    let rule =
+        |line: Span| adornment(line.of(source)).filter(|sign| SIGNS.contains(sign) && line.end - line.start >= 3);
+    let first = ends.next()?;
+    let second = ends.next()?;
+    let over = rule(first);
+    let (title, under) = if over.is_some() { (second, ends.next()?) } else { (first, second) };
+    let sign = rule(under).filter(|sign| over.is_none_or(|over| over == *sign))?;
+    let (long, wide) = (title.of(source).chars().count(), under.end - under.start);
+    let fits = rule(title).is_none() && is_title(title.of(source)) && long <= 100 && 2 * wide >= long;
+    fits.then(|| (Span::new(first.start, under.end), title, sign))
+}

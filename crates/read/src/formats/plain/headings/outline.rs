@@ -1,0 +1,158 @@
+//! Which of the lines that look like headings are, and how deep they are.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Candidate;
+use super::line::Form;
+
+/// How far the number of a heading may be from the one before: some headings are not recognised.
+const GAP: u16 = 3;
+
+/// A way of marking headings. Those that are met later are deeper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Style {
+    Marked,
+    Underlined(u8),
+    Word(usize),
+    Number,
+    Roman,
+    Letter,
+    /// By its words alone: as deep as the outermost.
+    Bare,
+}
+
+impl Form {
+    fn style(&self) -> Style {
+        match self {
+            Self::Marked(_) => Style::Marked,
+            Self::Underlined(sign) => Style::Underlined(*sign),
+            Self::Word(which) => Style::Word(*which),
+            Self::Number(_) => Style::Number,
+            Self::Roman(_) => Style::Roman,
+            Self::Letter(_) => Style::Letter,
+            Self::Capitals | Self::Known => Style::Bare,
+        }
+    }
+
+    /// Depth within the style.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Marked(level) => usize::from(*level),
+            Self::Number(parts) => parts.len(),
+            _ => 1,
+        }
+    }
+
+    /// True for another of the same style.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.style() == other.style()
+    }
+
+    fn number(&self) -> Option<&[u16]> {
+        match self {
+            Self::Number(parts) => Some(parts),
+            Self::Roman(value) | Self::Letter(value) => Some(std::slice::from_ref(value)),
+            _ => None,
+        }
+    }
+}
+
+/// The headings among `found`, with their levels from 1; and whether the first one is the title of the document.
+pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
+    let found = with_text(found);
+    let found = distinct(source, found);
+    let (found, restarts) = in_order(found);
+    levels(found, restarts)
+}
+
+/// Without those that another one of their kind follows at once: lists, tables of contents.
+fn with_text(found: Vec<Candidate>) -> Vec<Candidate> {
+    let is_followed = |this: &Candidate, next: &Candidate| {
+        let same = this.form.style() == next.form.style() && next.form.depth() <= this.form.depth();
+        let begins = this.block == 0 && this.form == Form::Capitals;
+        this.is_alone && next.block == this.block + 1 && same && !begins
+    };
+    let keep: Vec<bool> =
+        (0..found.len()).map(|i| found.get(i + 1).is_none_or(|next| !is_followed(&found[i], next))).collect();
+    found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
+}
+
+/// Without capitals that are there more than once: speakers, stamps.
+fn distinct(source: &str, found: Vec<Candidate>) -> Vec<Candidate> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for one in found.iter().filter(|one| one.form == Form::Capitals) {
+        *counts.entry(one.text.of(source)).or_default() += 1;
+    }
+    found.into_iter().filter(|one| counts.get(one.text.of(source)).is_none_or(|&count| count < 2)).collect()
+}
+
+/// Without numbers that do not go on from the one before, and without single ones. Answers which styles begin again.
+fn in_order(found: Vec<Candidate>) -> (Vec<Candidate>, bool) {
+    let mut out = HashSet::new();
+    let mut restarts = false;
+    for style in [Style::Number, Style::Roman, Style::Letter] {
+        // Each chain of numbers, as indices of candidates.
+        let mut chains: Vec<Vec<usize>> = Vec::new();
+        for (i, one) in found.iter().enumerate().filter(|(_, one)| one.form.style() == style) {
+            let Some(number) = one.form.number() else { continue };
+            let last = chains.last().and_then(|chain| found[*chain.last()?].form.number());
+            if last.is_some_and(|last| follows(last, number)) {
+                if let Some(chain) = chains.last_mut() {
+                    chain.push(i);
+                }
+            } else if last.is_none() || number.iter().all(|part| *part <= 1) {
+                chains.push(vec![i]);
+            } else {
+                out.insert(i);
+            }
+        }
+        out.extend(chains.iter().filter(|chain| chain.len() < 2).flatten());
+        restarts |= chains.iter().filter(|chain| chain.len() > 1).count() > 1;
+    }
+    let kept = found.into_iter().enumerate().filter_map(|(i, one)| (!out.contains(&i)).then_some(one));
+    (kept.collect(), restarts)
+}
+
+/// True where a heading numbered `next` may come after one numbered `last`.
+fn follows(last: &[u16], next: &[u16]) -> bool {
+    match last.iter().zip(next).position(|(a, b)| a != b) {
+        Some(at) => next[at] > last[at] && next[at] <= last[at] + GAP && next[at + 1..].iter().all(|part| *part <= GAP),
+        None => next.len() > last.len() && next[last.len()..].iter().all(|part| *part <= GAP),
+    }
+}
+
+fn levels(found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool) {
+    let bare = found.iter().filter(|one| one.form.style() == Style::Bare).count();
+    let first = found.first();
+    let begins = first.is_some_and(|one| one.block == 0);
+    let titled = begins && bare == 1 && first.is_some_and(|one| one.form == Form::Capitals);
+    // Styles in the order in which they are met, each with its depths.
+    let mut styles: Vec<(Style, BTreeMap<usize, usize>)> = Vec::new();
+    for form in found.iter().map(|one| &one.form).filter(|form| form.style() != Style::Bare) {
+        let style = form.style();
+        let at = styles.iter().position(|(known, _)| *known == style).unwrap_or_else(|| {
+            styles.push((style, BTreeMap::new()));
+            styles.len() - 1
+        });
+        styles[at].1.insert(form.depth(), 0);
+    }
+    let top = 1 + usize::from(titled);
+    // What begins its numbers again under each bare heading is deeper than those.
+    let mut level = top + usize::from(bare > 1 && restarts);
+    for depth in styles.iter_mut().flat_map(|(_, depths)| depths.values_mut()) {
+        *depth = level;
+        level += 1;
+    }
+    let level = |form: &Form| match styles.iter().find(|(style, _)| *style == form.style()) {
+        Some((_, depths)) => depths[&form.depth()],
+        None => top,
+    };
+    let marked =
+        first.is_some_and(|one| matches!(one.form, Form::Marked(_) | Form::Underlined(_)) && level(&one.form) == 1);
+    let mut levelled: Vec<(Candidate, u8)> = Vec::with_capacity(found.len());
+    for (i, one) in found.into_iter().enumerate() {
+        let level = if titled && i == 0 { 1 } else { level(&one.form) };
+        levelled.push((one, u8::try_from(level).unwrap_or(u8::MAX)));
+    }
+    (levelled, titled || (begins && marked))
+}

@@ -1,0 +1,154 @@
+//! Plain text.
+
+mod headings;
+mod items;
+
+use std::sync::Arc;
+
+use pericope_api::{Document, Format, Kind, Span};
+
+use self::headings::{headings, is_marked};
+use self::items::items;
+use super::reader::Reader;
+use crate::builder::Builder;
+use crate::error::ReadError;
+use crate::inline::Inline;
+use crate::options::ReadOptions;
+
+/// Plain text: paragraphs end at blank lines, and where the lines of a list, a table or a conversation begin. Numbered lines, lines of
+/// capitals and others that are marked as headings begin sections.
+pub(super) struct Plain;
+
+impl Reader for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt", "text"]
+    }
+
+    fn read(
+        &self,
+        id: &str,
+        source: Arc<str>,
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(Result<Document, ReadError>),
+    ) {
+        let mut builder = Builder::new(&source, options.splitter.as_ref());
+        let from = builder.skip_byte_order_mark();
+        let blocks: Vec<Span> = paragraphs(&source, from).collect();
+        let (headings, is_titled) = headings(&source, &blocks);
+        let mut headings = headings.into_iter().peekable();
+        for (i, &block) in blocks.iter().enumerate() {
+            let mut rest = block;
+            if let Some(heading) = headings.next_if(|heading| heading.block == i) {
+                builder.heading(heading.extent, &plain(&source, heading.text), heading.level, None);
+                rest = Span::new(heading.extent.end, block.end).trimmed(&source);
+            }
+            for span in items(&source, rest) {
+                builder.text(span, &plain(&source, span), Kind::Prose);
+            }
+        }
+        builder.title = builder.title.take().filter(|_| is_titled);
+        let document = builder.finish(id, Format::Plain, source.clone());
+        sink(Ok(document));
+    }
+}
+
+/// The text of a block, all of which shows.
+fn plain(source: &str, span: Span) -> Inline<'_> {
+    let mut inline = Inline::default();
+    inline.plain(source, span);
+    inline
+}
+
+/// Runs of non-blank lines, trimmed. A line that is marked as a heading begins another one.
+fn paragraphs(source: &str, from: usize) -> impl Iterator<Item = Span> + '_ {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        at += source[at..].len() - source[at..].trim_start().len();
+        let start = at;
+        for line in source[start..].split_inclusive('\n') {
+            if line.trim().is_empty() || (at > start && is_marked(line.trim())) {
+                break;
+            }
+            at += line.len();
+        }
+        (at > start).then(|| Span::new(start, at).trimmed(source))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::{ReadOptions, read_text};
+
+    #[test]
+    fn paragraphs_end_at_blank_lines_whatever_ends_the_lines() {
+        let source = "\u{feff}First one. Second\r\none.\r\n \t\r\n\r\nThird one.  \r\n";
+        let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
+        assert_eq!(document.check(), Ok(()));
+        let texts: Vec<_> = (0..document.len()).map(|i| document.sentence(i)).collect();
+        assert_eq!(texts, ["\u{feff}First one.", "Second\r\none.", "Third one."]);
+        assert_eq!(document.visible(document.sentences[0].span), "First one.");
+        let paragraphs: Vec<_> = document.sentences.iter().map(|s| s.paragraph).collect();
+        assert_eq!(paragraphs, [0, 0, 1]);
+    }
+
+    fn parts(source: &str) -> Vec<String> {
+        let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
+        assert_eq!(document.check(), Ok(()), "{source:?}");
+        (0..document.len()).map(|i| document.sentence(i).to_owned()).collect()
+    }
+
+    #[test]
+    fn lines_of_lists_tables_and_conversations_are_not_run_together() {
+        assert_eq!(
+            parts("Take:\n- flour (#8)\n- water,\n  warm\nEnd"),
+            ["Take:", "- flour (#8)", "- water,\n  warm\nEnd"]
+        );
+        assert_eq!(parts("1. one\n2) two"), ["1. one", "2) two"]);
+        assert_eq!(parts("either\n(a) one; or\n(b) two"), ["either", "(a) one; or", "(b) two"]);
+        assert_eq!(parts("[9:05] ann: yes\n[14:32] bob: no. never"), ["[9:05] ann: yes", "[14:32] bob: no. never"]);
+        assert_eq!(parts("Ann Lee: yes\nBOB: no"), ["Ann Lee: yes", "BOB: no"]);
+        assert_eq!(parts("a;b;c\nd;e;f."), ["a;b;c", "d;e;f."]);
+        assert_eq!(parts("a\tb\tc\nd\te\t\n\tf\tg"), ["a\tb\tc", "d\te", "f\tg"]);
+        assert_eq!(
+            parts("2024-01-01 10:00:01 b. Bad\n2024-01-02 c"),
+            ["2024-01-01 10:00:01 b.", "Bad", "2024-01-02 c"]
+        );
+        assert_eq!(
+            parts("\u{7530}\u{4e2d}\u{ff1a}a\n\u{68ee}\u{ff1a}b"),
+            ["\u{7530}\u{4e2d}\u{ff1a}a", "\u{68ee}\u{ff1a}b"]
+        );
+        assert_eq!(parts("- a\n  wrapped\n- b\n  - c\n- d"), ["- a\n  wrapped", "- b", "- c", "- d"]);
+    }
+
+    #[test]
+    fn lines_of_running_text_that_happen_to_begin_like_items_are_not_parted() {
+        for text in [
+            "He came in\n1999. and went",
+            "It is so\n- or not",
+            "We say:\nNo: never again",
+            "\u{e9}: x\n\u{2022}y",
+            // Several in one block of wrapped lines.
+            "the principle of\nContradiction says: B and the\nother one of\nIdentity says: C",
+            "as table\n2. shows and also\nwhat is in table\n3. of the same book",
+            "he went; he came\nand so; they met; again\nthere; it was; all over",
+        ] {
+            assert_eq!(parts(text), [text]);
+        }
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        for source in ["", " \n\t\n", "\u{2003}"] {
+            let document = read_text("d", "plain", source, &ReadOptions::default()).unwrap();
+            assert!(document.is_empty() && document.check() == Ok(()));
+        }
+        let mark = read_text("d", "plain", "\u{feff}\n", &ReadOptions::default()).unwrap();
+        assert_eq!((mark.len(), mark.check()), (1, Ok(())));
+    }
+}
