@@ -10,7 +10,7 @@ use pericope_util::{name_of_text, name_text};
 use crate::binary::check_head;
 use crate::encoding::Decoded;
 use crate::error::ReadError;
-use crate::formats::{Reader, formats, reader, unknown_format};
+use crate::formats::{Reader, formats, reader, reader_of, unknown_format};
 use crate::options::ReadOptions;
 use crate::stable::{Attempt, Stamp, stable};
 
@@ -115,10 +115,9 @@ pub fn document_path(id: &str) -> PathBuf {
 
 /// The reader for a file, its text, and the encoding that it was in.
 fn open(path: &Path, options: &ReadOptions) -> Result<(&'static dyn Reader, Decoded), ReadError> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
     let chosen = match &options.format {
         Some(name) => Some(reader(name).ok_or_else(|| unknown_format(name))?),
-        None => formats().find(|reader| reader.extensions().contains(&extension.to_ascii_lowercase().as_str())),
+        None => reader_of(path),
     };
     let is_text = chosen.is_none_or(|reader| !reader.needs_isolation());
     let bytes = stable(path, &mut || bytes(path, options.max_bytes, is_text))?;

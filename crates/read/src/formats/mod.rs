@@ -16,6 +16,6 @@ mod slugs;
 mod text_readers;
 
 pub use reader::Reader;
-pub(crate) use registry::unknown_format;
 pub use registry::{formats, read_text, reader};
+pub(crate) use registry::{reader_of, unknown_format};
 pub use text_readers::{text_formats, text_reader};

@@ -1,5 +1,6 @@
 //! The registry of all formats.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::Document;
@@ -28,6 +29,16 @@ pub fn formats() -> impl Iterator<Item = &'static dyn Reader> {
 #[must_use]
 pub fn reader(name_or_extension: &str) -> Option<&'static dyn Reader> {
     find(formats(), name_or_extension)
+}
+
+/// Returns the reader for a file of that name. `llms.txt` and `llms-full.txt` are Markdown, as their convention has it.
+pub(crate) fn reader_of(path: &Path) -> Option<&'static dyn Reader> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if ["llms.txt", "llms-full.txt"].contains(&name.to_ascii_lowercase().as_str()) {
+        return reader("markdown");
+    }
+    let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
+    formats().find(|reader| reader.extensions().contains(&extension.as_str()))
 }
 
 /// Reads one text that is not in a file, and returns its document (JSONL: the first).

@@ -42,6 +42,8 @@ fn good_files() {
     assert_eq!(read(write(folder.path(), "b.html", "<p>x")).len(), 1);
     assert_eq!(read(write(folder.path(), "c.jsonl", "{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"y\"}")).len(), 2);
     assert_eq!(read(write(folder.path(), "README", "Plain. Text."))[0].len(), 2);
+    assert_eq!(read(write(folder.path(), "LLMS.txt", "# T\n\nx"))[0].title.as_deref(), Some("T"));
+    assert_eq!(read(write(folder.path(), "notes.txt", "# T\n\nx"))[0].title, None);
     let markdown = ReadOptions { format: Some("md".into()), ..ReadOptions::default() };
     let page = write(folder.path(), "page", "# T");
     assert_eq!(read_path(&page, &markdown).unwrap()[0].title.as_deref(), Some("T"));

@@ -142,6 +142,90 @@ mod tests {
         }
     }
 
+    /// The headings of a text, each indented by its level; a title ends with `!`.
+    fn outline(source: &str) -> Vec<String> {
+        let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
+        assert_eq!(document.check(), Ok(()), "{source:?}");
+        let headings = document.sentences.iter().filter_map(|sentence| match sentence.kind {
+            pericope_api::Kind::Heading(level) => Some((level, document.visible(sentence.span).into_owned())),
+            _ => None,
+        });
+        let is_title = |text: &str| document.title.as_deref() == Some(text);
+        headings
+            .map(|(level, text)| {
+                let mark = if is_title(&text) { "!" } else { "" };
+                format!("{}{text}{mark}", " ".repeat(usize::from(level) - 1))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn numbered_lines_are_headings() {
+        assert_eq!(
+            outline("LEASE\n\nMade today.\n\n1. TERM\n\n1.1 It runs for a year.\n\n2. RENT\n\n2.1 Rent is due.\n"),
+            ["LEASE!", " 1. TERM", " 2. RENT"]
+        );
+        assert_eq!(
+            outline(
+                "Abstract\n\nBees.\n\n1 Introduction\nBees fly to flowers, and back.\n\n2 Methods\n\n2.1 Animals\n\n\
+                 Bees.\n\n2.2 Arena\n\nA box.\n\n4 Results\n\nBlue.\n\nReferences\n\nOne."
+            ),
+            ["Abstract", "1 Introduction", "2 Methods", " 2.1 Animals", " 2.2 Arena", "4 Results", "References"]
+        );
+        assert_eq!(
+            outline("I. First\n\nA. One\n\nx.\n\nB. Two\n\nx.\n\nII. Second\n\nA. One\n\nx.\n\nB. Two\n\nx."),
+            ["I. First", " A. One", " B. Two", "II. Second", " A. One", " B. Two"]
+        );
+    }
+
+    #[test]
+    fn lists_and_tables_of_contents_are_no_headings() {
+        for text in [
+            "1. Flour\n\n2. Sugar\n\n3. Butter\n\nMix it.",
+            "1. Flour\n2. Sugar\n3. Butter.",
+            "Take 3 things.\n\n7. Seven\n\nThat is all.",
+            "12 May\n\nx.\n\n3 June\n\ny.",
+            "The commands are:\n\nPSYNC, PING\n\nNo more.",
+            "A text.\n\nWARNING: THIS IS NEW\n\nIt goes on.",
+            "ALL OF THIS\n\nIS IN CAPITALS\n\nTO THE END",
+            "NEW YORK\nNY 10001",
+            "1. A long item that goes on\n   in the next line.\n2. Another one.",
+            "HAMLET\nTo be, or not to be, that is it.\n\nOPHELIA\nGood my lord, how are you?\n\nHAMLET\nI humbly thank you; \
+             well, well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.",
+            "Name   Age\n----------\nAnn    7",
+        ] {
+            assert_eq!(outline(text), [""; 0], "{text:?}");
+        }
+        let contents = "1. Start\n\n2. End\n\n";
+        assert_eq!(outline(&format!("{contents}1. Start\n\nIt begins.\n\n2. End\n\nIt ends.")), ["1. Start", "2. End"]);
+    }
+
+    #[test]
+    fn chapters_marks_and_capitals_are_headings() {
+        assert_eq!(
+            outline(
+                "THE HILL\n\nPart One\n\nCHAPTER I. Up\n\nHe went.\n\nCHAPTER II. Down\n\nHe came.\n\nPart Two\n\n..."
+            ),
+            ["THE HILL!", " Part One", "  CHAPTER I. Up", "  CHAPTER II. Down", " Part Two"]
+        );
+        assert_eq!(
+            outline("NAME\n    ls - list what is in a directory.\n\nSYNOPSIS\n    ls [OPTION]... [FILE]..."),
+            ["NAME", "SYNOPSIS"]
+        );
+        assert_eq!(
+            outline(" = Bee = \n \n A bee flies . \n = = Life = = \n It lives .\n = = = Food = = =\n\n x"),
+            ["Bee!", " Life", "  Food"]
+        );
+        assert_eq!(
+            outline("======\nManual\n======\n\nUse\n---\nTurn it.\n\nCare\n---\nOil it."),
+            ["Manual!", " Use", " Care"]
+        );
+        assert_eq!(
+            outline("FRUIT\n\n1. Red\n\na.\n\n2. Blue\n\nb.\n\nROOTS\n\n1. Long\n\nc.\n\n2. Short\n\nd."),
+            ["FRUIT", " 1. Red", " 2. Blue", "ROOTS", " 1. Long", " 2. Short"]
+        );
+    }
+
     #[test]
     fn nothing_gives_nothing() {
         for source in ["", " \n\t\n", "\u{2003}"] {

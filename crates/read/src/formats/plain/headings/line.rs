@@ -12,7 +12,7 @@ const PARTS: usize = 5;
 /// What makes a heading of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Signs that say its level: `== History ==`, `## History`.
+    /// As many signs as its level on both sides: `== History ==`.
     Marked(u8),
     /// A line of that sign under it.
     Underlined(u8),
@@ -35,7 +35,7 @@ pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
     if line.is_empty() || line.len() > 4 * LONGEST.0 || line.chars().count() > LONGEST.0 {
         return None;
     }
-    if let Some((level, inner)) = marked(line) {
+    if let Some((level, inner)) = line.starts_with('=').then(|| marked(line)).flatten() {
         let start = inner.as_ptr().addr() - line.as_ptr().addr();
         return Some((Form::Marked(level), (start, start + inner.len())));
     }
@@ -54,29 +54,17 @@ pub(super) fn is_title(text: &str) -> bool {
     !columns && text.contains(char::is_alphabetic) && text.split_whitespace().count() <= LONGEST.1
 }
 
-/// `= Title =` with one sign or more on both sides, with blanks between them or not; `# Title`.
+/// `= Title =` with one sign or more on both sides, with blanks between them or not, as wikis have it.
 fn marked(line: &str) -> Option<(u8, &str)> {
-    let (sign, both) = match line.as_bytes().first()? {
-        b'=' => ('=', true),
-        b'#' => ('#', false),
-        _ => return None,
-    };
-    let is_mark = |c: char| c == sign || (both && c == ' ');
+    let is_mark = |c: char| c == '=' || c == ' ';
+    let level = |text: &str| text.bytes().filter(|b| *b == b'=').count();
     let inner = line.trim_start_matches(is_mark);
-    let level = |text: &str| text.chars().filter(|c| *c == sign).count();
-    let before = level(&line[..line.len() - inner.len()]);
-    let inner = if both {
-        let bare = inner.trim_end_matches(is_mark);
-        if level(&inner[bare.len()..]) != before || bare.contains('=') {
-            return None;
-        }
-        bare
-    } else {
-        inner.strip_prefix(' ')?.trim_end_matches('#').trim()
-    };
+    let title = inner.trim_end_matches(is_mark);
+    let (before, after) = (level(&line[..line.len() - inner.len()]), level(&inner[title.len()..]));
     // A single pair of signs stands apart from the words: `=x=` is none.
-    let apart = before > 1 || line[1..].starts_with(' ');
-    (apart && before <= 6 && is_title(inner)).then(|| (before as u8, inner))
+    let is_apart = before > 1 || line.starts_with("= ");
+    let is_heading = before == after && before > 0 && is_apart && !title.contains('=') && is_title(title);
+    (is_heading && before <= 6).then(|| (before as u8, title))
 }
 
 /// `Chapter 3`, `Article IV - Powers`, `§ 5`, `第3章`; answers which word that is.
@@ -201,7 +189,6 @@ mod tests {
             ("== History ==", (Form::Marked(2), "History")),
             ("= = Early life = =", (Form::Marked(2), "Early life")),
             ("= Title =", (Form::Marked(1), "Title")),
-            ("## Usage of `x` ##", (Form::Marked(2), "Usage of `x`")),
             ("2.1 Animals", (Form::Number(vec![2, 1]), "2.1 Animals")),
             ("12.  \u{201c}Fees\u{201d}", (Form::Number(vec![12]), "12.  \u{201c}Fees\u{201d}")),
             ("3) What is it?", (Form::Number(vec![3]), "3) What is it?")),

@@ -2,7 +2,7 @@
 //!
 //! A line is one where signs or a line of signs mark it (`== History ==`), a word and a number begin it (`Chapter 3`), it is
 //! numbered as others are (`2.1 Animals`), or stands in capital letters between others that do not. Short lines that nothing marks
-//! are text: captions and rows of tables look like them.
+//! are text, as captions are. `# Title` is Markdown, and in plain text a comment.
 
 mod line;
 mod outline;
@@ -55,6 +55,7 @@ pub(super) fn is_marked(line: &str) -> bool {
 fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
     let span = blocks[block];
     let next = blocks.get(block + 1).map(|next| next.of(source));
+    let before = block.checked_sub(1).map(|before| blocks[before]);
     let text = span.of(source);
     // Most blocks are running text: one long line, or several.
     let first = text.lines().next()?.trim_end();
@@ -68,10 +69,10 @@ fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
     let is_alone = rest.is_empty();
     let after = if is_alone { next? } else { rest };
     let is_heading = match form {
-        Form::Marked(_) if first.starts_with('=') => true,
-        Form::Marked(level) => is_alone || level > 1,
+        Form::Marked(_) => true,
         // Not in a text that has nothing but capitals.
         Form::Capitals if !after.contains(char::is_lowercase) => begins_with_another(after),
+        Form::Capitals if before.is_some_and(|before| before.of(source).ends_with([':', '\u{ff1a}'])) => false,
         _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start), source),
     };
     let at = |byte: usize| span.start + byte;

@@ -61,7 +61,12 @@ impl Form {
 pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
     let found = with_text(found);
     let found = distinct(source, found);
-    let (found, restarts) = in_order(found);
+    let (mut found, restarts) = in_order(found);
+    // Capitals in the middle of a text without any other heading are a warning or an abbreviation.
+    let is_single = found.len() == 1 && found[0].form == Form::Capitals && found[0].block > 0;
+    if is_single {
+        found.clear();
+    }
     levels(found, restarts)
 }
 
