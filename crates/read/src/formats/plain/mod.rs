@@ -190,6 +190,8 @@ mod tests {
             "ALL OF THIS\n\nIS IN CAPITALS\n\nTO THE END",
             "NEW YORK\nNY 10001",
             "1. A long item that goes on\n   in the next line.\n2. Another one.",
+            "0. This applies to any work which has\na notice in it that says so, as below.\n\n1. You may copy all of it to whom you\n   \
+             like, if you keep the notice there.",
             "HAMLET\nTo be, or not to be, that is it.\n\nOPHELIA\nGood my lord, how are you?\n\nHAMLET\nI humbly thank you; \
              well, well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.",
             "Name   Age\n----------\nAnn    7",

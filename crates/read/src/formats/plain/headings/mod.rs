@@ -93,7 +93,13 @@ fn is_above(form: &Form, lines: &[Line], source: &str) -> bool {
     let width = |line: &Line| line.indent + line.of(source).chars().count();
     let widest = lines[1..].iter().map(width).max().unwrap_or(0);
     let word = text.split_whitespace().next().map_or(0, |word| word.chars().count());
-    let is_broken = second.indent > first.indent || width(first) + 1 + word <= widest;
+    let is_counted = matches!(form, Form::Number(_) | Form::Roman(_) | Form::Letter(_));
+    // The items of lists are indented below their first line, and lines are not all broken as late as they could be.
+    let is_broken = if is_counted {
+        3 * width(first) <= 2 * widest
+    } else {
+        second.indent > first.indent || width(first) + 1 + word <= widest
+    };
     let is_item = |line: &Line| {
         let (this, line) = (mark(title), line.of(source));
         (this.is_some() && mark(line) == this) || self::form(line).is_some_and(|(other, _)| other.is_like(form))
