@@ -9,6 +9,7 @@ mod frame;
 mod layout;
 mod missing;
 mod reader;
+mod widths;
 
 pub(super) use reader::Pdf;
 

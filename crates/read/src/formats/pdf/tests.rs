@@ -15,9 +15,10 @@ fn file(pages: &[&str]) -> Vec<u8> {
         (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned()),
         (5, composite("UniGB-UCS2-H")),
         (6, composite("GBK-EUC-H")),
+        (7, composite("UniGB-UCS2-H").replace("/DW 1000", "/DW 0/W[32 47 250 48 57 500 65[700 700]]")),
     ];
     for (i, content) in pages.iter().enumerate() {
-        let resources = "<</Font<</F1 3 0 R/F2 5 0 R/F3 6 0 R>>/XObject<</X 4 0 R>>>>";
+        let resources = "<</Font<</F1 3 0 R/F2 5 0 R/F3 6 0 R/F4 7 0 R>>/XObject<</X 4 0 R>>>>";
         let page = format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources{resources}/Contents {} 0 R>>",
             11 + 2 * i
@@ -131,6 +132,13 @@ fn fonts_that_are_not_in_the_file_leave_the_text_around_them() {
     assert_eq!(missing, Some(format!("page 2 of 2 could not be read in full: {why}")));
     let Err(ReadError::Pdf { message, .. }) = decode(file(&["BT /F3 12 Tf 72 680 Td <CBAE> Tj ET"])) else { panic!() };
     assert_eq!(message, why);
+}
+
+#[test]
+fn widths_of_ranges_of_codes_tell_where_letters_touch() {
+    // 2.1 AB, each letter where the one before ends.
+    let page = "BT /F4 10 Tf 72 680 Td <0032> Tj 5 0 Td <002E> Tj 2.5 0 Td <0031> Tj 5 0 Td <0020> Tj 2.5 0 Td <0041> Tj 7 0 Td <0042> Tj ET";
+    assert_eq!(decode(file(&[page])).unwrap(), "2.1 AB\n");
 }
 
 #[test]
