@@ -6,6 +6,7 @@ mod extract;
 mod fonts;
 mod forms;
 mod frame;
+mod headings;
 mod layout;
 mod missing;
 mod reader;

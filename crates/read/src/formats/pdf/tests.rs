@@ -196,3 +196,28 @@ fn broken_bytes_never_panic() {
         let _ = decode(changed);
     }
 }
+
+#[test]
+fn larger_letters_are_headings() {
+    let text = "(A pump moves water from the well to the tank, all day long and half the night.) Tj";
+    let large = |size: u32, words: &str, down: u32| format!("/F1 {size} Tf 0 -{down} Td ({words}) Tj ");
+    let page = [
+        "BT /F1 22 Tf 72 770 Td (The handbook) Tj ",
+        &large(22, "of pumps", 28),
+        &large(10, "Read it.", 40),
+        &large(14, "Use", 40),
+        &format!("/F1 10 Tf 0 -30 Td {text} 0 -12 Td {text} "),
+        &large(14, "Care and oil", 40),
+        &format!("/F1 10 Tf 0 -30 Td {text} 0 -12 Td {text} ET"),
+    ];
+    let mut documents = Vec::new();
+    let bytes = file(&[&page.concat()]);
+    read_bytes("a.pdf", "pdf", bytes, &ReadOptions::default(), &mut |document| documents.push(document.unwrap()));
+    assert_eq!(documents[0].check(), Ok(()));
+    let paths: Vec<_> = documents[0].sections.iter().map(|path| path.join(" > ")).collect();
+    assert_eq!(
+        paths,
+        ["", "The handbook of pumps", "The handbook of pumps > Use", "The handbook of pumps > Care and oil"]
+    );
+    assert_eq!(documents[0].title.as_deref(), Some("The handbook of pumps"));
+}
