@@ -8,13 +8,15 @@ use encoding_rs::{
     WINDOWS_1250, WINDOWS_1252, WINDOWS_1257,
 };
 use memchr::memmem;
+use pericope_api::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::binary::binary;
 use crate::error::ReadError;
 use crate::western::{Western, has_pairs, is_scattered, is_sparse, western};
 
 /// Text and the encoding that it was in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decoded {
     /// The text. A byte order mark of UTF-8 is still in it; that of any other encoding is not.
     pub text: String,
@@ -23,6 +25,17 @@ pub struct Decoded {
     /// What of the file could not be read, in words: `page 2 of 3 could not be read in full: the parser gave up`. `None`
     /// where the text is all of it.
     pub missing: Option<String>,
+    /// Headings that the file tells by more than its text: those of a PDF by the size of their letters. In order, without overlap.
+    pub headings: Vec<DecodedHeading>,
+}
+
+/// A heading in the text of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecodedHeading {
+    /// Its bytes in the text.
+    pub span: Span,
+    /// From 1.
+    pub level: u8,
 }
 
 /// The text of a file, where `declared` is the encoding that it says it has.
@@ -54,7 +67,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
     // The one legacy encoding whose bytes are all ASCII.
     let escaped = declared.filter(|encoding| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
     let (bytes, error) = match String::from_utf8(bytes) {
-        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None, missing: None }),
+        Ok(text) if escaped.is_none() => return Ok(Decoded { text, ..Decoded::default() }),
         Ok(text) => (text.into_bytes(), 0),
         Err(e) => {
             let offset = e.utf8_error().valid_up_to();
@@ -80,7 +93,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
 }
 
 fn named(text: String, encoding: &'static Encoding) -> Decoded {
-    Decoded { text, encoding: Some(encoding.name().to_owned()), missing: None }
+    Decoded { text, encoding: Some(encoding.name().to_owned()), ..Decoded::default() }
 }
 
 /// The text of bytes that would be UTF-8, did not three bytes each stand for the halves of surrogate pairs: programs that
@@ -107,7 +120,7 @@ fn with_surrogates(bytes: &[u8]) -> Option<Decoded> {
         1 => " (half of a surrogate pair stands alone: replaced by U+FFFD)".to_owned(),
         _ => format!(" ({lone} halves of surrogate pairs stand alone: replaced by U+FFFD)"),
     };
-    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")), missing: None })
+    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")), ..Decoded::default() })
 }
 
 /// The half of a surrogate pair that the first three of `bytes` stand for.

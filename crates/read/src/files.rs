@@ -67,8 +67,8 @@ fn decoded_into(
     options: &ReadOptions,
     sink: &mut dyn FnMut(Result<Document, ReadError>),
 ) {
-    let Decoded { text, encoding, missing } = decoded;
-    reader.read(id, with_line_ends(text).into(), options, &mut |document| {
+    let Decoded { text, encoding, missing, headings } = decoded;
+    reader.read_decoded(id, with_line_ends(text).into(), &headings, options, &mut |document| {
         sink(document.map(|document| Document { encoding: encoding.clone(), ..document }));
     });
     if let Some(message) = missing {

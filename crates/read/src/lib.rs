@@ -22,7 +22,7 @@ mod growth;
 #[cfg(feature = "pdf")]
 mod worker;
 
-pub use encoding::Decoded;
+pub use encoding::{Decoded, DecodedHeading};
 pub use error::ReadError;
 pub use files::{document_id, document_path, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader, text_formats, text_reader};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use pericope_api::Document;
 
-use crate::encoding::{Decoded, decode};
+use crate::encoding::{Decoded, DecodedHeading, decode};
 use crate::error::ReadError;
 use crate::options::ReadOptions;
 
@@ -46,4 +46,17 @@ pub trait Reader: Send + Sync {
         options: &ReadOptions,
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     );
+
+    /// Reads text that [`decode`](Self::decode) returned with those headings. By default the headings of the format count alone.
+    fn read_decoded(
+        &self,
+        id: &str,
+        source: Arc<str>,
+        headings: &[DecodedHeading],
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(Result<Document, ReadError>),
+    ) {
+        let _ = headings;
+        self.read(id, source, options, sink);
+    }
 }

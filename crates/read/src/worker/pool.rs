@@ -157,8 +157,8 @@ impl Isolation for WorkerPool {
         let (answer, memory) = self.answer(format, &Arc::new(bytes));
         let what = format!("the {} reader", format.to_uppercase());
         let message = match answer {
-            Ok((Reply::Text { encoding, missing, .. }, text)) => match String::from_utf8(text) {
-                Ok(text) => return Ok(Decoded { text, encoding, missing }),
+            Ok((Reply::Text { encoding, missing, headings, .. }, text)) => match String::from_utf8(text) {
+                Ok(text) => return Ok(Decoded { text, encoding, missing, headings }),
                 Err(_) => format!("{what} gave what is no text"),
             },
             Ok((Reply::NoText, _)) => return Err(ReadError::NoText { path }),

@@ -6,8 +6,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a head: a message may be long, but nobody reads one that is longer.
-const MOST_HEAD: u32 = 64 << 10;
+use crate::encoding::DecodedHeading;
+
+/// Most bytes of a head: a text may have many headings, but nobody reads more.
+const MOST_HEAD: u32 = 4 << 20;
+/// Most headings of a text that are told.
+pub(super) const MOST_HEADINGS: usize = 50_000;
 /// Most bytes of a message; the rest is cut off.
 const MOST_MESSAGE: usize = 2_000;
 
@@ -29,7 +33,7 @@ pub(super) struct Request {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
     /// Its text follows; what is missing from it is said here.
-    Text { bytes: u64, encoding: Option<String>, missing: Option<String> },
+    Text { bytes: u64, encoding: Option<String>, missing: Option<String>, headings: Vec<DecodedHeading> },
     /// There is no text in it.
     NoText,
     /// It opens with a password only.

@@ -6,7 +6,7 @@ use std::process::exit;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::limits::{self, Base};
-use super::protocol::{Reply, Request, exactly, head, send};
+use super::protocol::{MOST_HEADINGS, Reply, Request, exactly, head, send};
 use crate::encoding::Decoded;
 use crate::error::ReadError;
 use crate::formats::reader;
@@ -60,8 +60,9 @@ fn answer(request: &Request, bytes: Vec<u8>) -> (Reply, String) {
         return (Reply::broken(&format!("no reader for {}", request.format)), String::new());
     };
     let reply = match reader.decode(Path::new(""), bytes) {
-        Ok(Decoded { text, encoding, missing }) if text.len() as u64 <= request.most_text => {
-            return (Reply::Text { bytes: text.len() as u64, encoding, missing }, text);
+        Ok(Decoded { text, encoding, missing, mut headings }) if text.len() as u64 <= request.most_text => {
+            headings.truncate(MOST_HEADINGS);
+            return (Reply::Text { bytes: text.len() as u64, encoding, missing, headings }, text);
         }
         Ok(_) => Reply::broken(&format!("it holds more than {} MB of text", request.most_text / 1_000_000)),
         Err(ReadError::NoText { .. }) => Reply::NoText,

@@ -9,7 +9,7 @@ use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 use super::bidi::{is_rtl, is_rtl_letter, read_order};
 use super::layout::{Line, Page};
 use super::missing::Missing;
-use super::{fonts, forms};
+use super::{fonts, forms, widths};
 
 /// The reason why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,7 @@ fn parse(bytes: &[u8]) -> Result<Found, Failure> {
     }
     forms::defuse(&mut document).map_err(Failure::Broken)?;
     let unknown = fonts::mend(&mut document);
+    widths::write_out(&mut document);
     let numbers: Vec<u32> = document.get_pages().keys().copied().collect();
     if numbers.is_empty() {
         // Without its password even the catalogue may be out of reach.

@@ -2,7 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pericope_api::Span;
+
 use super::frame::frame;
+use super::headings::{Block, headings, is_wrapped, usual_size};
+use crate::encoding::DecodedHeading;
 
 /// A line of a page.
 #[derive(Debug, Clone)]
@@ -27,14 +31,30 @@ pub(super) struct Page {
 /// Between two pages; white space to everybody.
 const PAGE_END: char = '\u{c}';
 
+/// The text of pages and its headings.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) headings: Vec<DecodedHeading>,
+}
+
 /// The text of all pages: paragraphs between blank lines, a form feed between pages. Lines become paragraphs where they
 /// are full, words cut by a hyphen at the end of a line become whole, and a paragraph goes on over the end of a page.
-pub(super) fn text(pages: &[Page]) -> String {
+pub(super) fn text(pages: &[Page]) -> Text {
     let frame = frame(pages);
     let typical = typical_gap(pages);
     let full = full_width(pages);
     let words = words(pages);
+    let usual = usual_size(pages);
     let mut out = String::new();
+    // Paragraphs by the size of their first letters.
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut begin = |at: usize, line: &Line| {
+        if let Some(last) = blocks.last_mut() {
+            last.span.end = at;
+        }
+        blocks.push(Block { span: Span::new(at, at), size: line.size });
+    };
     for (number, page) in pages.iter().enumerate() {
         let is_text = |i: usize, line: &Line| !line.text.trim().is_empty() && !frame.contains(&(number, i));
         let lines = page.lines.iter().enumerate().filter(|&(i, line)| is_text(i, line));
@@ -49,16 +69,21 @@ pub(super) fn text(pages: &[Page]) -> String {
                 out.push('\n');
             }
         }
+        let goes_on = number > 0 && !out.ends_with('\n');
         for (i, line) in lines.iter().enumerate() {
             let text = line.text.trim();
             let Some(before) = i.checked_sub(1).and_then(|i| lines.get(i)) else {
+                if !goes_on {
+                    begin(out.len(), line);
+                }
                 out.push_str(text);
                 continue;
             };
-            let apart = is_apart(before, line, typical);
+            let apart = is_apart(before, line, typical) && !is_wrapped(before, line, usual);
             let short = before.text.trim().chars().count() * 10 < full * 7;
             if apart {
                 out.push_str("\n\n");
+                begin(out.len(), line);
             } else if short || begins_item(text) {
                 out.push('\n');
             } else {
@@ -67,8 +92,12 @@ pub(super) fn text(pages: &[Page]) -> String {
             out.push_str(text);
         }
     }
+    if let Some(last) = blocks.last_mut() {
+        last.span.end = out.len();
+    }
+    let headings = headings(&out, &blocks, usual);
     out.push('\n');
-    out
+    Text { text: out, headings }
 }
 
 /// Puts what joins `next` to the end of `out`: `between`, or nothing where a hyphen cut a word in two.
@@ -199,12 +228,12 @@ mod tests {
             A new paragraph speaks of a well-known pressure, which goes on\u{c}over the page. Then it ends.\n\n\u{c}\n\
             Another page.\n• item\n";
         // The short line joins: only what is far below full width ends a line.
-        assert_eq!(text(&pages).replace("do. Short", "do.\nShort"), expected);
+        assert_eq!(text(&pages).text.replace("do. Short", "do.\nShort"), expected);
     }
 
     #[test]
     fn nothing_gives_nothing() {
-        assert_eq!(text(&[]).trim(), "");
-        assert_eq!(text(&[Page::default(), Page::default()]).trim(), "");
+        assert_eq!(text(&[]).text.trim(), "");
+        assert_eq!(text(&[Page::default(), Page::default()]).text.trim(), "");
     }
 }

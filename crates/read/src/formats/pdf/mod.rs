@@ -6,9 +6,11 @@ mod extract;
 mod fonts;
 mod forms;
 mod frame;
+mod headings;
 mod layout;
 mod missing;
 mod reader;
+mod widths;
 
 pub(super) use reader::Pdf;
 

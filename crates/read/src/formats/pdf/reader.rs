@@ -4,10 +4,10 @@ use std::sync::Arc;
 use pericope_api::Document;
 
 use super::extract::{self, Failure, Found};
-use super::layout;
-use crate::encoding::Decoded;
+use super::layout::{self, Text};
+use crate::encoding::{Decoded, DecodedHeading};
 use crate::error::ReadError;
-use crate::formats::plain::Plain;
+use crate::formats::plain;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
@@ -17,7 +17,8 @@ use crate::options::ReadOptions;
 /// the process. Only another process can hold that: [`ReadOptions::isolation`].
 ///
 /// A form feed stands between the pages. Lines are joined to paragraphs, words that a line end cut are made whole, and
-/// the lines that repeat at the top and bottom of pages, and page numbers, are left out. Pages that the parser cannot cope
+/// the lines that repeat at the top and bottom of pages, and page numbers, are left out. Short paragraphs in larger letters than the
+/// text are headings. Pages that the parser cannot cope
 /// with are named beside the text.
 pub(in crate::formats) struct Pdf;
 
@@ -38,11 +39,11 @@ impl Reader for Pdf {
         let path = path.to_owned();
         match extract::pages(bytes) {
             Ok(Found { pages, missing }) => {
-                let text = layout::text(&pages);
+                let Text { text, headings } = layout::text(&pages);
                 if text.trim().is_empty() {
                     return Err(ReadError::NoText { path });
                 }
-                Ok(Decoded { text, encoding: None, missing })
+                Ok(Decoded { text, encoding: None, missing, headings })
             }
             Err(Failure::Encrypted) => Err(ReadError::Encrypted { path }),
             Err(Failure::Broken(message)) => Err(ReadError::Pdf { path, message }),
@@ -57,6 +58,17 @@ impl Reader for Pdf {
         options: &ReadOptions,
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     ) {
-        Plain.read(id, source, options, sink);
+        self.read_decoded(id, source, &[], options, sink);
+    }
+
+    fn read_decoded(
+        &self,
+        id: &str,
+        source: Arc<str>,
+        headings: &[DecodedHeading],
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(Result<Document, ReadError>),
+    ) {
+        sink(Ok(plain::document(id, source, headings, options)));
     }
 }

@@ -15,9 +15,10 @@ fn file(pages: &[&str]) -> Vec<u8> {
         (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned()),
         (5, composite("UniGB-UCS2-H")),
         (6, composite("GBK-EUC-H")),
+        (7, composite("UniGB-UCS2-H").replace("/DW 1000", "/DW 0/W[32 47 250 48 57 500 65[700 700]]")),
     ];
     for (i, content) in pages.iter().enumerate() {
-        let resources = "<</Font<</F1 3 0 R/F2 5 0 R/F3 6 0 R>>/XObject<</X 4 0 R>>>>";
+        let resources = "<</Font<</F1 3 0 R/F2 5 0 R/F3 6 0 R/F4 7 0 R>>/XObject<</X 4 0 R>>>>";
         let page = format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources{resources}/Contents {} 0 R>>",
             11 + 2 * i
@@ -134,6 +135,13 @@ fn fonts_that_are_not_in_the_file_leave_the_text_around_them() {
 }
 
 #[test]
+fn widths_of_ranges_of_codes_tell_where_letters_touch() {
+    // 2.1 AB, each letter where the one before ends.
+    let page = "BT /F4 10 Tf 72 680 Td <0032> Tj 5 0 Td <002E> Tj 2.5 0 Td <0031> Tj 5 0 Td <0020> Tj 2.5 0 Td <0041> Tj 7 0 Td <0042> Tj ET";
+    assert_eq!(decode(file(&[page])).unwrap(), "2.1 AB\n");
+}
+
+#[test]
 fn hebrew_is_read_from_right_to_left() {
     // The letters as they stand, from left to right.
     let seen = "BT /F2 12 Tf 72 680 Td <05DD05D505DC05E9> Tj ET";
@@ -187,4 +195,29 @@ fn broken_bytes_never_panic() {
         changed[cut] = changed[cut].wrapping_add(1 + (cut % 200) as u8);
         let _ = decode(changed);
     }
+}
+
+#[test]
+fn larger_letters_are_headings() {
+    let text = "(A pump moves water from the well to the tank, all day long and half the night.) Tj";
+    let large = |size: u32, words: &str, down: u32| format!("/F1 {size} Tf 0 -{down} Td ({words}) Tj ");
+    let page = [
+        "BT /F1 22 Tf 72 770 Td (The handbook) Tj ",
+        &large(22, "of pumps", 28),
+        &large(10, "Read it.", 40),
+        &large(14, "Use", 40),
+        &format!("/F1 10 Tf 0 -30 Td {text} 0 -12 Td {text} "),
+        &large(14, "Care and oil", 40),
+        &format!("/F1 10 Tf 0 -30 Td {text} 0 -12 Td {text} ET"),
+    ];
+    let mut documents = Vec::new();
+    let bytes = file(&[&page.concat()]);
+    read_bytes("a.pdf", "pdf", bytes, &ReadOptions::default(), &mut |document| documents.push(document.unwrap()));
+    assert_eq!(documents[0].check(), Ok(()));
+    let paths: Vec<_> = documents[0].sections.iter().map(|path| path.join(" > ")).collect();
+    assert_eq!(
+        paths,
+        ["", "The handbook of pumps", "The handbook of pumps > Use", "The handbook of pumps > Care and oil"]
+    );
+    assert_eq!(documents[0].title.as_deref(), Some("The handbook of pumps"));
 }

@@ -11,6 +11,7 @@ use self::headings::{headings, is_marked};
 use self::items::items;
 use super::reader::Reader;
 use crate::builder::Builder;
+use crate::encoding::DecodedHeading;
 use crate::error::ReadError;
 use crate::inline::Inline;
 use crate::options::ReadOptions;
@@ -35,25 +36,29 @@ impl Reader for Plain {
         options: &ReadOptions,
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     ) {
-        let mut builder = Builder::new(&source, options.splitter.as_ref());
-        let from = builder.skip_byte_order_mark();
-        let blocks: Vec<Span> = paragraphs(&source, from).collect();
-        let (headings, is_titled) = headings(&source, &blocks);
-        let mut headings = headings.into_iter().peekable();
-        for (i, &block) in blocks.iter().enumerate() {
-            let mut rest = block;
-            if let Some(heading) = headings.next_if(|heading| heading.block == i) {
-                builder.heading(heading.extent, &plain(&source, heading.text), heading.level, None);
-                rest = Span::new(heading.extent.end, block.end).trimmed(&source);
-            }
-            for span in items(&source, rest) {
-                builder.text(span, &plain(&source, span), Kind::Prose);
-            }
-        }
-        builder.title = builder.title.take().filter(|_| is_titled);
-        let document = builder.finish(id, Format::Plain, source.clone());
-        sink(Ok(document));
+        sink(Ok(document(id, source, &[], options)));
     }
+}
+
+/// The document of a text, of which those `given` lines are headings whatever their form. Each is a whole run of lines without a blank one.
+pub(super) fn document(id: &str, source: Arc<str>, given: &[DecodedHeading], options: &ReadOptions) -> Document {
+    let mut builder = Builder::new(&source, options.splitter.as_ref());
+    let from = builder.skip_byte_order_mark();
+    let blocks: Vec<Span> = paragraphs(&source, from).collect();
+    let (headings, is_titled) = headings(&source, &blocks, given);
+    let mut headings = headings.into_iter().peekable();
+    for (i, &block) in blocks.iter().enumerate() {
+        let mut rest = block;
+        if let Some(heading) = headings.next_if(|heading| heading.block == i) {
+            builder.heading(heading.extent, &plain(&source, heading.text), heading.level, None);
+            rest = Span::new(heading.extent.end, block.end).trimmed(&source);
+        }
+        for span in items(&source, rest) {
+            builder.text(span, &plain(&source, span), Kind::Prose);
+        }
+    }
+    builder.title = builder.title.take().filter(|_| is_titled);
+    builder.finish(id, Format::Plain, source.clone())
 }
 
 /// The text of a block, all of which shows.

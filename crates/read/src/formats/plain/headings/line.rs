@@ -12,6 +12,8 @@ const PARTS: usize = 5;
 /// What makes a heading of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
+    /// Of that level by more than its form.
+    Given(u8),
     /// As many signs as its level on both sides: `== History ==`.
     Marked(u8),
     /// A line of that sign under it.

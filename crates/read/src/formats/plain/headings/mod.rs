@@ -12,6 +12,7 @@ use pericope_api::Span;
 
 use self::line::{Form, form, is_title};
 use super::items::{ends_a_sentence, mark};
+use crate::encoding::DecodedHeading;
 use crate::formats::lines::{Line, adornment, lines};
 
 /// A heading of plain text.
@@ -38,9 +39,17 @@ struct Candidate {
     is_alone: bool,
 }
 
-/// The headings among `blocks`, which are runs of lines without blank ones; and whether the first one is the title of the document.
-pub(super) fn headings(source: &str, blocks: &[Span]) -> (Vec<PlainHeading>, bool) {
-    let found = (0..blocks.len()).filter_map(|i| candidate(source, blocks, i)).collect();
+/// The headings among `blocks`, which are runs of lines without blank ones, those `given` among them; and whether the first one is the
+/// title of the document.
+pub(super) fn headings(source: &str, blocks: &[Span], given: &[DecodedHeading]) -> (Vec<PlainHeading>, bool) {
+    let mut given = given.iter().peekable();
+    let mut found = Vec::new();
+    for (block, &extent) in blocks.iter().enumerate() {
+        while given.next_if(|heading| heading.span.start < extent.start).is_some() {}
+        let form = given.next_if(|heading| heading.span == extent).map(|heading| Form::Given(heading.level));
+        let whole = form.map(|form| Candidate { block, extent, text: extent, form, is_alone: true });
+        found.extend(whole.or_else(|| candidate(source, blocks, block)));
+    }
     let (found, titled) = outline::outline(source, found);
     let heading =
         |(one, level): (Candidate, u8)| PlainHeading { block: one.block, extent: one.extent, text: one.text, level };

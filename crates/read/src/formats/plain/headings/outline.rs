@@ -11,6 +11,7 @@ const GAP: u16 = 3;
 /// A way of marking headings. Those that are met later are deeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Style {
+    Given,
     Marked,
     Underlined(u8),
     Word(usize),
@@ -24,6 +25,7 @@ enum Style {
 impl Form {
     fn style(&self) -> Style {
         match self {
+            Self::Given(_) => Style::Given,
             Self::Marked(_) => Style::Marked,
             Self::Underlined(sign) => Style::Underlined(*sign),
             Self::Word(which) => Style::Word(*which),
@@ -37,7 +39,7 @@ impl Form {
     /// Depth within the style.
     fn depth(&self) -> usize {
         match self {
-            Self::Marked(level) => usize::from(*level),
+            Self::Given(level) | Self::Marked(level) => usize::from(*level),
             Self::Number(parts) => parts.len(),
             _ => 1,
         }
@@ -152,8 +154,9 @@ fn levels(found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool)
         Some((_, depths)) => depths[&form.depth()],
         None => top,
     };
-    let marked =
-        first.is_some_and(|one| matches!(one.form, Form::Marked(_) | Form::Underlined(_)) && level(&one.form) == 1);
+    let marked = first.is_some_and(|one| {
+        matches!(one.form, Form::Given(_) | Form::Marked(_) | Form::Underlined(_)) && level(&one.form) == 1
+    });
     let mut levelled: Vec<(Candidate, u8)> = Vec::with_capacity(found.len());
     for (i, one) in found.into_iter().enumerate() {
         let level = if titled && i == 0 { 1 } else { level(&one.form) };
