@@ -31,6 +31,13 @@ pub(super) const FAMILIES: &[Family] = &[
     family("plain_blanks", "txt", |n| format!("a.{}b", fill(" ", n)).into()),
     family("plain_paragraphs", "txt", |n| fill("a\n\n", n).into()),
     family("plain_marks", "txt", |n| format!("e{}", fill("\u{301}", n)).into()),
+    // Headings of plain text.
+    family("plain_numbered", "txt", |n| count(n, |i| format!("{}.{} Title\n\nx.\n\n", i / 90 % 99, i % 90)).into()),
+    family("plain_capitals", "txt", |n| count(n, |i| format!("TITLE {i} WORDS\nIt is so.\n\n")).into()),
+    family("plain_marked", "txt", |n| fill("= = x = =\n", n).into()),
+    family("plain_signs", "txt", |n| fill("=", n).into()),
+    family("plain_underlined", "txt", |n| fill("Abc\n---\n", n).into()),
+    family("plain_chapters", "txt", |n| count(n, |i| format!("Chapter {}\n\n", i % 9_999)).into()),
     family("plain_joiners", "txt", |n| fill("\u{1f468}\u{200d}", n).into()),
     family("plain_directions", "txt", |n| format!("{} x", fill("\u{202e}", n)).into()),
     family("plain_broken_surrogates", "txt", |n| b"ok \xed\xa0\x80 \xed\xb0\x80 ok. ".repeat((n / 16).max(1))),
