@@ -192,7 +192,7 @@ mod tests {
             "12 May\n\nx.\n\n3 June\n\ny.",
             "The commands are:\n\nPSYNC, PING\n\nNo more.",
             "A text.\n\nWARNING: THIS IS NEW\n\nIt goes on.",
-            "APPLES\n\nPEARS\n\nPLUMS\n\nThey are fruit.\n\nBEETS\n\nLEEKS\n\nONIONS\n\nThey are not.",
+            "We sell this.\n\nAPPLES\n\nPEARS\n\nPLUMS\n\nThey are fruit.\n\nBEETS\n\nLEEKS\n\nONIONS\n\nThey are not.",
             "ALL OF THIS\n\nIS IN CAPITALS\n\nTO THE END",
             "NEW YORK\nNY 10001",
             "1. A long item that goes on\n   in the next line.\n2. Another one.",
