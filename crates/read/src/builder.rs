@@ -173,6 +173,18 @@ impl<'a> Builder<'a> {
     /// A heading: begins a section and is its first sentence. `anchor` is what a link to it ends with; without one, links
     /// lead to the heading above it. A heading that is too long is text.
     pub(crate) fn heading(&mut self, extent: Span, inline: &Inline<'_>, level: u8, anchor: Option<String>) {
+        self.heading_called(inline, extent, inline, level, anchor);
+    }
+
+    /// A heading of which more shows than what its section is called.
+    pub(crate) fn heading_called(
+        &mut self,
+        name: &Inline<'_>,
+        extent: Span,
+        inline: &Inline<'_>,
+        level: u8,
+        anchor: Option<String>,
+    ) {
         if inline.is_blank(self.source) {
             return self.hidden(extent);
         }
@@ -181,7 +193,7 @@ impl<'a> Builder<'a> {
         }
         let extent = self.take_label(extent);
         let level = level.clamp(1, DEEPEST);
-        let text = inline.visible(self.source);
+        let text = name.visible(self.source);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if level == 1 && self.title.is_none() {
             self.title = Some(text.clone());

@@ -12,7 +12,7 @@ const LARGER: f64 = 1.15;
 /// Sizes that differ by less are one.
 const SAME: f64 = 1.05;
 /// Furthest that the lines of a heading are from each other, as a multiple of the size of its letters.
-const FURTHEST: f64 = 1.4;
+const FURTHEST: f64 = 1.7;
 /// Longest heading, in characters and in words.
 const LONGEST: (usize, usize) = (120, 15);
 /// Most of a text that can be headings: one part of so many. Where there is more, larger letters say something else.

@@ -50,7 +50,8 @@ pub(super) fn document(id: &str, source: Arc<str>, given: &[DecodedHeading], opt
     for (i, &block) in blocks.iter().enumerate() {
         let mut rest = block;
         if let Some(heading) = headings.next_if(|heading| heading.block == i) {
-            builder.heading(heading.extent, &plain(&source, heading.text), heading.level, None);
+            let (name, shown) = (plain(&source, heading.text), plain(&source, heading.extent));
+            builder.heading_called(&name, heading.extent, &shown, heading.level, None);
             rest = Span::new(heading.extent.end, block.end).trimmed(&source);
         }
         for span in items(&source, rest) {
@@ -87,6 +88,8 @@ fn paragraphs(source: &str, from: usize) -> impl Iterator<Item = Span> + '_ {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use pericope_api::Kind;
 
     use crate::{ReadOptions, read_text};
 
@@ -152,7 +155,9 @@ mod tests {
         let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
         assert_eq!(document.check(), Ok(()), "{source:?}");
         let headings = document.sentences.iter().filter_map(|sentence| match sentence.kind {
-            pericope_api::Kind::Heading(level) => Some((level, document.visible(sentence.span).into_owned())),
+            Kind::Heading(level) => {
+                Some((level, document.sections[sentence.section as usize].last().unwrap().to_string()))
+            }
             _ => None,
         });
         let is_title = |text: &str| document.title.as_deref() == Some(text);
@@ -192,6 +197,7 @@ mod tests {
             "12 May\n\nx.\n\n3 June\n\ny.",
             "The commands are:\n\nPSYNC, PING\n\nNo more.",
             "A text.\n\nWARNING: THIS IS NEW\n\nIt goes on.",
+            "We sell this.\n\nAPPLES\n\nPEARS\n\nPLUMS\n\nThey are fruit.\n\nBEETS\n\nLEEKS\n\nONIONS\n\nThey are not.",
             "ALL OF THIS\n\nIS IN CAPITALS\n\nTO THE END",
             "NEW YORK\nNY 10001",
             "1. A long item that goes on\n   in the next line.\n2. Another one.",

@@ -32,7 +32,7 @@ pub(super) enum Form {
     Known,
 }
 
-/// Returns the form of a line without blanks at its ends, and the bytes of it that a reader of the page sees.
+/// Returns the form of a line without blanks at its ends, and the bytes of it that are not signs around it.
 pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
     if line.is_empty() || line.len() > 4 * LONGEST.0 || line.chars().count() > LONGEST.0 {
         return None;

@@ -22,7 +22,7 @@ pub(super) struct PlainHeading {
     pub(super) block: usize,
     /// Its lines.
     pub(super) extent: Span,
-    /// What shows of them.
+    /// What of them its section is called.
     pub(super) text: Span,
     /// From 1.
     pub(super) level: u8,

@@ -72,15 +72,28 @@ pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u
     levels(found, restarts)
 }
 
-/// Without those that another one of their kind follows at once: lists, tables of contents.
+/// Most of a kind that follow each other at once, of which the last may be a heading.
+const RUN: usize = 2;
+
+/// Without those that another one of their kind follows at once, and without the last of several: lists, tables, tables of contents.
 fn with_text(found: Vec<Candidate>) -> Vec<Candidate> {
     let is_followed = |this: &Candidate, next: &Candidate| {
-        let same = this.form.style() == next.form.style() && next.form.depth() <= this.form.depth();
+        let same = this.form.is_like(&next.form) && next.form.depth() <= this.form.depth();
         let begins = this.block == 0 && this.form == Form::Capitals;
-        this.is_alone && next.block == this.block + 1 && same && !begins
+        // What signs mark is a heading, with text or without.
+        let is_sure = matches!(this.form, Form::Marked(_) | Form::Underlined(_));
+        this.is_alone && next.block == this.block + 1 && same && !begins && !is_sure
     };
-    let keep: Vec<bool> =
-        (0..found.len()).map(|i| found.get(i + 1).is_none_or(|next| !is_followed(&found[i], next))).collect();
+    let mut run = 0;
+    let mut keep = Vec::with_capacity(found.len());
+    for (i, this) in found.iter().enumerate() {
+        let is_followed = found.get(i + 1).is_some_and(|next| is_followed(this, next));
+        run += 1;
+        keep.push(!is_followed && run <= RUN);
+        if !is_followed {
+            run = 0;
+        }
+    }
     found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
 }
 
