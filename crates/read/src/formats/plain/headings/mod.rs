@@ -64,7 +64,7 @@ pub(super) fn is_marked(line: &str) -> bool {
 fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
     let span = blocks[block];
     let next = blocks.get(block + 1).map(|next| next.of(source));
-    let before = block.checked_sub(1).map(|before| blocks[before]);
+    let before = &blocks[..block];
     let text = span.of(source);
     // Most blocks are running text: one long line, or several.
     let first = text.lines().next()?.trim_end();
@@ -81,12 +81,19 @@ fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
         Form::Marked(_) => true,
         // Not in a text that has nothing but capitals.
         Form::Capitals if !after.contains(char::is_lowercase) => begins_with_another(after),
-        Form::Capitals if before.is_some_and(|before| before.of(source).ends_with([':', '\u{ff1a}'])) => false,
+        Form::Capitals if is_listed(before, source) => false,
         _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start), source),
     };
     let at = |byte: usize| span.start + byte;
     let (extent, text) = (Span::new(span.start, at(first.len())), Span::new(at(shown.0), at(shown.1)));
     is_heading.then_some(Candidate { block, extent, text, form, is_alone })
+}
+
+/// True where a line in capitals is one of several, or what the text before speaks of.
+fn is_listed(before: &[Span], source: &str) -> bool {
+    let is_capitals = |block: &Span| matches!(form(block.of(source)), Some((Form::Capitals, _)));
+    let is_announced = before.last().is_some_and(|last| last.of(source).ends_with([':', '\u{ff1a}']));
+    is_announced || matches!(before, [.., a, b] if is_capitals(a) && is_capitals(b))
 }
 
 /// True where the text after a line in capitals begins with a heading of another form.
@@ -113,9 +120,9 @@ fn is_above(form: &Form, lines: &[Line], source: &str) -> bool {
         let (this, line) = (mark(title), line.of(source));
         (this.is_some() && mark(line) == this) || self::form(line).is_some_and(|(other, _)| other.is_like(form))
     };
-    let is_listed = lines[1..].iter().any(is_item);
+    let is_list = lines[1..].iter().any(is_item);
     let is_text = lines.last().is_some_and(|last| ends_a_sentence(last.of(source)));
-    is_broken && is_text && !is_listed
+    is_broken && is_text && !is_list
 }
 
 /// The title at the beginning of a block over a line of signs, or between two: its lines, its text, and the sign.
