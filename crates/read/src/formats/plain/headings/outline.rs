@@ -61,7 +61,7 @@ impl Form {
 
 /// The headings among `found`, with their levels from 1; and whether the first one is the title of the document.
 pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
-    let found = with_text(found);
+    let found = with_text(source, found);
     let found = distinct(source, found);
     let (mut found, restarts) = in_order(found);
     // Capitals in the middle of a text without any other heading are a warning or an abbreviation.
@@ -75,8 +75,9 @@ pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u
 /// Most of a kind that follow each other at once, of which the last may be a heading.
 const RUN: usize = 2;
 
-/// Without those that another one of their kind follows at once, and without the last of several: lists, tables, tables of contents.
-fn with_text(found: Vec<Candidate>) -> Vec<Candidate> {
+/// Without those that another one of their kind follows at once, and without the last of several unless the text begins with it after a
+/// table of contents: lists, tables, tables of contents.
+fn with_text(source: &str, found: Vec<Candidate>) -> Vec<Candidate> {
     let is_followed = |this: &Candidate, next: &Candidate| {
         let same = this.form.is_like(&next.form) && next.form.depth() <= this.form.depth();
         let begins = this.block == 0 && this.form == Form::Capitals;
@@ -88,13 +89,21 @@ fn with_text(found: Vec<Candidate>) -> Vec<Candidate> {
     let mut keep = Vec::with_capacity(found.len());
     for (i, this) in found.iter().enumerate() {
         let is_followed = found.get(i + 1).is_some_and(|next| is_followed(this, next));
+        let listed = &found[i - run..i];
         run += 1;
-        keep.push(!is_followed && run <= RUN);
+        keep.push(!is_followed && (run <= RUN || begins_text(source, listed, this)));
         if !is_followed {
             run = 0;
         }
     }
     found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
+}
+
+/// True where the text begins with `this` after a list of what is in it: it was listed, or its number begins again.
+fn begins_text(source: &str, listed: &[Candidate], this: &Candidate) -> bool {
+    let is_listed = listed.iter().any(|one| one.text.of(source) == this.text.of(source));
+    let last = listed.last().and_then(|last| last.form.number());
+    is_listed || last.zip(this.form.number()).is_some_and(|(last, number)| !follows(last, number))
 }
 
 /// Without capitals that are there more than once: speakers, stamps.
