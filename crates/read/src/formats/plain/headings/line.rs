@@ -66,7 +66,7 @@ fn marked(line: &str) -> Option<(u8, &str)> {
     // A single pair of signs stands apart from the words: `=x=` is none.
     let is_apart = before > 1 || line.starts_with("= ");
     let is_heading = before == after && before > 0 && is_apart && !title.contains('=') && is_title(title);
-    (is_heading && before <= 6).then(|| (before as u8, title))
+    u8::try_from(before).ok().filter(|level| is_heading && *level <= 6).map(|level| (level, title))
 }
 
 /// `Chapter 3`, `Article IV - Powers`, `§ 5`, `第3章`; answers which word that is.

@@ -167,10 +167,9 @@ fn levels(found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool)
     }
     let top = 1 + usize::from(titled);
     // What begins its numbers again under each bare heading is deeper than those.
-    let mut level = top + usize::from(bare > 1 && restarts);
-    for depth in styles.iter_mut().flat_map(|(_, depths)| depths.values_mut()) {
+    let first_level = top + usize::from(bare > 1 && restarts);
+    for (level, depth) in (first_level..).zip(styles.iter_mut().flat_map(|(_, depths)| depths.values_mut())) {
         *depth = level;
-        level += 1;
     }
     let level = |form: &Form| match styles.iter().find(|(style, _)| *style == form.style()) {
         Some((_, depths)) => depths[&form.depth()],
