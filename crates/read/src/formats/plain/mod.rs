@@ -206,6 +206,7 @@ mod tests {
             "HAMLET\nTo be, or not to be, that is it.\n\nOPHELIA\nGood my lord, how are you?\n\nHAMLET\nI humbly thank you; \
              well, well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.",
             "Name   Age\n----------\nAnn    7",
+            "It was so.\n\nBest regards,\n-------------\nAnn Lee",
         ] {
             assert_eq!(outline(text), [""; 0], "{text:?}");
         }

@@ -153,6 +153,8 @@ fn is_capitals(line: &str) -> bool {
         && others < capitals
         && most >= Some(3)
         && is_title(line)
+        // `(APPLAUSE)`
+        && !line.starts_with('(')
         && !line.ends_with([',', '.', ':', '/', '-'])
 }
 
@@ -254,6 +256,7 @@ mod tests {
             "== a = b ==",
             "Chapter 3 explains how it is done",
             "HELLO, WORLD,",
+            "(APPLAUSE)",
         ] {
             assert_eq!(shown(line), None, "{line:?}");
         }

@@ -142,6 +142,8 @@ fn underlined(source: &str, block: Span) -> Option<(Span, Span, u8)> {
     let (title, under) = if over.is_some() { (second, ends.next()?) } else { (first, second) };
     let sign = rule(under).filter(|sign| over.is_none_or(|over| over == *sign))?;
     let (long, wide) = (title.of(source).chars().count(), under.end - under.start);
-    let fits = rule(title).is_none() && is_title(title.of(source)) && long <= 100 && 2 * wide >= long;
+    // `Best regards,`
+    let ends = !title.of(source).ends_with([',', ';']);
+    let fits = rule(title).is_none() && is_title(title.of(source)) && ends && long <= 100 && 2 * wide >= long;
     fits.then(|| (Span::new(first.start, under.end), title, sign))
 }
