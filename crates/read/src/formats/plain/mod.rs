@@ -241,6 +241,24 @@ mod tests {
     }
 
     #[test]
+    fn speakers_are_no_headings() {
+        assert_eq!(
+            outline(
+                "ACT I\n\nHAMLET\nTo be, or not to be, that is it.\n\nOPHELIA\nHow is he?\n\nHAMLET\nI humbly thank you; \
+                 well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.\n\nGHOST\nI am thy father's spirit.\n\n\
+                 ACT II\n\nGUARD\nHe is gone, and nobody saw him."
+            ),
+            ["ACT I", "ACT II"]
+        );
+        assert_eq!(
+            outline("BEES\n\nWASPS\n\nANTS\n\nBEES\n\nThey fly.\n\nWASPS\n\nThey sting.\n\nANTS\n\nThey walk."),
+            ["WASPS", "ANTS"]
+        );
+        // One of two times in a line that is too full for a heading.
+        assert_eq!(outline("OSRIC\nWelcome back, my good lord.\n\nYes.\n\nOSRIC\nMy lord?\n\nSo it was."), [""; 0]);
+    }
+
+    #[test]
     fn nothing_gives_nothing() {
         for source in ["", " \n\t\n", "\u{2003}"] {
             let document = read_text("d", "plain", source, &ReadOptions::default()).unwrap();

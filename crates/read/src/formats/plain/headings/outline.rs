@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use pericope_api::Span;
+
 use super::Candidate;
 use super::line::Form;
+use crate::formats::plain::items::ends_a_sentence;
 
 /// How far the number of a heading may be from the one before: some headings are not recognised.
 const GAP: u16 = 3;
@@ -60,9 +63,9 @@ impl Form {
 }
 
 /// The headings among `found`, with their levels from 1; and whether the first one is the title of the document.
-pub(super) fn outline(source: &str, found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
+pub(super) fn outline(source: &str, blocks: &[Span], found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
     let found = with_text(source, found);
-    let found = distinct(source, found);
+    let found = distinct(source, blocks, found);
     let (mut found, restarts) = in_order(found);
     // Capitals in the middle of a text without any other heading are a warning or an abbreviation.
     let is_single = found.len() == 1 && found[0].form == Form::Capitals && found[0].block > 0;
@@ -106,13 +109,29 @@ fn begins_text(source: &str, listed: &[Candidate], this: &Candidate) -> bool {
     is_listed || last.zip(this.form.number()).is_some_and(|(last, number)| !follows(last, number))
 }
 
-/// Without capitals that are there more than once: speakers, stamps.
-fn distinct(source: &str, found: Vec<Candidate>) -> Vec<Candidate> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for one in found.iter().filter(|one| one.form == Form::Capitals) {
-        *counts.entry(one.text.of(source)).or_default() += 1;
+/// Without capitals that are there more than once, alone or over a sentence: speakers, stamps. Where at least half of those with text
+/// below come back, the others with text below are speakers, too.
+fn distinct(source: &str, blocks: &[Span], found: Vec<Candidate>) -> Vec<Candidate> {
+    let is_capitals = |one: &&Candidate| one.form == Form::Capitals;
+    let mut counts: HashMap<&str, usize> =
+        found.iter().filter(is_capitals).map(|one| (one.text.of(source), 0)).collect();
+    let alone = found.iter().filter(|one| one.is_alone).map(|one| one.text.of(source));
+    let spoken = blocks.iter().filter_map(|block| {
+        let (first, below) = block.of(source).split_once('\n')?;
+        ends_a_sentence(below).then(|| first.trim_end())
+    });
+    for text in alone.chain(spoken) {
+        if let Some(count) = counts.get_mut(text) {
+            *count += 1;
+        }
     }
-    found.into_iter().filter(|one| counts.get(one.text.of(source)).is_none_or(|&count| count < 2)).collect()
+    let comes_back = |one: &&Candidate| counts.get(one.text.of(source)).is_some_and(|&count| count > 1);
+    let above = || found.iter().filter(is_capitals).filter(|one| !one.is_alone);
+    let (back, all) = (above().filter(comes_back).count(), above().count());
+    let are_speakers = back > 0 && 2 * back >= all;
+    let goes = |one: &Candidate| comes_back(&one) || (are_speakers && is_capitals(&one) && !one.is_alone);
+    let keep: Vec<bool> = found.iter().map(|one| !goes(one)).collect();
+    found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
 }
 
 /// Without numbers that do not go on from the one before, and without single ones. Answers which styles begin again.
