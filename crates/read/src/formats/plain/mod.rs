@@ -241,6 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn chapters_have_titles_below_their_numbers() {
+        assert_eq!(
+            outline(
+                "CHAPTER I.\nDown the Hill\n\nHe went.\n\nCHAPTER II.\nUp\n\nHe came.\n\nChapter 3\nNo more of it,\n\nhe said."
+            ),
+            ["CHAPTER I. Down the Hill", "CHAPTER II. Up"]
+        );
+    }
+
+    #[test]
     fn speakers_are_no_headings() {
         assert_eq!(
             outline(

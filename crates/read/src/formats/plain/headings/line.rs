@@ -50,6 +50,16 @@ pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
     Some((form, (0, line.len())))
 }
 
+/// True for a word and a number without a title, as those that are over it: `CHAPTER I.`
+pub(super) fn is_untitled(line: &str) -> bool {
+    line.split_whitespace().count() == 2 && !line.starts_with(['§', '第']) && worded(line).is_some()
+}
+
+/// True for a line that may be the title of the chapter whose number is in the line before.
+pub(super) fn may_be_title(line: &str) -> bool {
+    begins(line) && is_title(line) && ends(line) && worded(line).is_none()
+}
+
 /// True for words that may stand under a line of signs, or after a number.
 pub(super) fn is_title(text: &str) -> bool {
     let columns = text.contains("  ") || text.contains(['\t', '|']) || text.contains("..") || text.contains(". .");

@@ -10,7 +10,7 @@ mod words;
 
 use pericope_api::Span;
 
-use self::line::{Form, form, is_title};
+use self::line::{Form, form, is_title, is_untitled, may_be_title};
 use super::items::{ends_a_sentence, mark};
 use crate::encoding::DecodedHeading;
 use crate::formats::lines::{Line, adornment, lines};
@@ -75,6 +75,9 @@ fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
     }
     let (form, shown) = form(first)?;
     let rest = text[first.len()..].trim_start();
+    if next.is_some() && is_untitled(first) && !rest.contains('\n') && may_be_title(rest) {
+        return Some(Candidate { block, extent: span, text: span, form, is_alone: true });
+    }
     let is_alone = rest.is_empty();
     let after = if is_alone { next? } else { rest };
     let is_heading = match form {
