@@ -248,6 +248,16 @@ mod tests {
             ),
             ["CHAPTER I. Down the Hill", "CHAPTER II. Up"]
         );
+        assert_eq!(
+            outline("Part One\nIt began in a May.\n\nPart Two\nIt came to its end.\n\nSo."),
+            ["Part One", "Part Two"]
+        );
+        assert_eq!(
+            outline(
+                "THE LEASE\n\nIt is one.\n\nARTICLE I\n\nTERM\n\nA year.\n\nARTICLE II\n\nRENT\n\n2.1 Sum\n\nMuch.\n\n2.2 Day\n\nMay."
+            ),
+            ["THE LEASE!", " ARTICLE I", "  TERM", " ARTICLE II", "  RENT", "   2.1 Sum", "   2.2 Day"]
+        );
     }
 
     #[test]

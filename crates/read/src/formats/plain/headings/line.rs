@@ -55,9 +55,10 @@ pub(super) fn is_untitled(line: &str) -> bool {
     line.split_whitespace().count() == 2 && !line.starts_with(['§', '第']) && worded(line).is_some()
 }
 
-/// True for a line that may be the title of the chapter whose number is in the line before.
+/// True for a line that may be the title of the chapter whose number is in the line before, and no sentence.
 pub(super) fn may_be_title(line: &str) -> bool {
-    begins(line) && is_title(line) && ends(line) && worded(line).is_none()
+    let is_sentence = line.ends_with('.') && line.contains(char::is_lowercase);
+    begins(line) && is_title(line) && ends(line) && !is_sentence && worded(line).is_none()
 }
 
 /// True for words that may stand under a line of signs, or after a number.

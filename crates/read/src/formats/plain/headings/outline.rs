@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pericope_api::Span;
 
 use super::Candidate;
-use super::line::Form;
+use super::line::{Form, is_untitled};
 use crate::formats::plain::items::ends_a_sentence;
 
 /// How far the number of a heading may be from the one before: some headings are not recognised.
@@ -23,6 +23,8 @@ enum Style {
     Letter,
     /// By its words alone: as deep as the outermost.
     Bare,
+    /// The same under the number of a chapter, whose title it is.
+    Called,
 }
 
 impl Form {
@@ -72,7 +74,7 @@ pub(super) fn outline(source: &str, blocks: &[Span], found: Vec<Candidate>) -> (
     if is_single {
         found.clear();
     }
-    levels(found, restarts)
+    levels(source, found, restarts)
 }
 
 /// Most of a kind that follow each other at once, of which the last may be a heading.
@@ -169,20 +171,27 @@ fn follows(last: &[u16], next: &[u16]) -> bool {
     }
 }
 
-fn levels(found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool) {
-    let bare = found.iter().filter(|one| one.form.style() == Style::Bare).count();
+fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool) {
+    let style = |at: usize| {
+        let (one, before) = (&found[at], at.checked_sub(1).map(|before| &found[before]));
+        let is_below = |before: &Candidate| before.is_alone && before.block + 1 == one.block;
+        let is_called = one.form == Form::Capitals
+            && before.is_some_and(|before| is_below(before) && is_untitled(before.text.of(source)));
+        if is_called { Style::Called } else { one.form.style() }
+    };
+    let of: Vec<Style> = (0..found.len()).map(style).collect();
+    let bare = of.iter().filter(|style| **style == Style::Bare).count();
     let first = found.first();
     let begins = first.is_some_and(|one| one.block == 0);
     let titled = begins && bare == 1 && first.is_some_and(|one| one.form == Form::Capitals);
     // Styles in the order in which they are met, each with its depths.
     let mut styles: Vec<(Style, BTreeMap<usize, usize>)> = Vec::new();
-    for form in found.iter().map(|one| &one.form).filter(|form| form.style() != Style::Bare) {
-        let style = form.style();
+    for (one, &style) in found.iter().zip(&of).filter(|(_, style)| **style != Style::Bare) {
         let at = styles.iter().position(|(known, _)| *known == style).unwrap_or_else(|| {
             styles.push((style, BTreeMap::new()));
             styles.len() - 1
         });
-        styles[at].1.insert(form.depth(), 0);
+        styles[at].1.insert(one.form.depth(), 0);
     }
     let top = 1 + usize::from(titled);
     // What begins its numbers again under each bare heading is deeper than those.
@@ -190,16 +199,17 @@ fn levels(found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool)
     for (level, depth) in (first_level..).zip(styles.iter_mut().flat_map(|(_, depths)| depths.values_mut())) {
         *depth = level;
     }
-    let level = |form: &Form| match styles.iter().find(|(style, _)| *style == form.style()) {
+    let level = |form: &Form, of: Style| match styles.iter().find(|(style, _)| *style == of) {
         Some((_, depths)) => depths[&form.depth()],
         None => top,
     };
     let marked = first.is_some_and(|one| {
-        matches!(one.form, Form::Given(_) | Form::Marked(_) | Form::Underlined(_)) && level(&one.form) == 1
+        matches!(one.form, Form::Given(_) | Form::Marked(_) | Form::Underlined(_))
+            && level(&one.form, one.form.style()) == 1
     });
     let mut levelled: Vec<(Candidate, u8)> = Vec::with_capacity(found.len());
-    for (i, one) in found.into_iter().enumerate() {
-        let level = if titled && i == 0 { 1 } else { level(&one.form) };
+    for (i, (one, style)) in found.into_iter().zip(of).enumerate() {
+        let level = if titled && i == 0 { 1 } else { level(&one.form, style) };
         levelled.push((one, u8::try_from(level).unwrap_or(u8::MAX)));
     }
     (levelled, titled || (begins && marked))
