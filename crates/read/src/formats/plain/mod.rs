@@ -200,6 +200,7 @@ mod tests {
             "We sell this.\n\nAPPLES\n\nPEARS\n\nPLUMS\n\nThey are fruit.\n\nBEETS\n\nLEEKS\n\nONIONS\n\nThey are not.",
             "ALL OF THIS\n\nIS IN CAPITALS\n\nTO THE END",
             "NEW YORK\nNY 10001",
+            "    NEW YORK HAS\n    people.\n\n    IN A FULL LINE\n    of it.",
             "1. A long item that goes on\n   in the next line.\n2. Another one.",
             "0. This applies to any work which has\na notice in it that says so, as below.\n\n1. You may copy all of it to whom you\n   \
              like, if you keep the notice there.",
@@ -223,7 +224,7 @@ mod tests {
             ["THE HILL!", " Part One", "  CHAPTER I. Up", "  CHAPTER II. Down", " Part Two"]
         );
         assert_eq!(
-            outline("NAME\n    ls - list what is in a directory.\n\nSYNOPSIS\n    ls [OPTION]... [FILE]..."),
+            outline("NAME\n    ls - list what is in a directory\n\nSYNOPSIS\n    ls [OPTION]... [FILE]..."),
             ["NAME", "SYNOPSIS"]
         );
         assert_eq!(

@@ -103,10 +103,13 @@ fn worded(line: &str) -> Option<usize> {
     };
     let rest = rest.trim_start();
     let (token, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let number = token.trim_end_matches(['.', ':', ')', '-', '–', '—']);
+    let bare = token.trim_end_matches(['.', ':', ')', '-', '–', '—']);
+    let is_apart = bare.len() < token.len();
+    // `Article 1er`
+    let number = bare.strip_suffix("er").filter(|rest| rest.bytes().all(|b| b.is_ascii_digit())).unwrap_or(bare);
     let title = title.trim_start();
     let words = title.trim_start_matches(['-', '–', '—', ':', '.', ' ']);
-    let is_apart = number.len() < token.len() || words.len() < title.len();
+    let is_apart = is_apart || words.len() < title.len();
     let is_number =
         number.split('.').all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
             || roman(&number.to_uppercase()).is_some()
@@ -223,6 +226,9 @@ mod tests {
             "Article 5",
             "Kapitel 3: Der Weg",
             "Appendix A",
+            "Article 1er - Objet",
+            "Titre premier",
+            "CAPÍTULO PRIMERO",
             "§ 5 Fristen",
             "§12",
             "第3章 概要",
@@ -249,6 +255,7 @@ mod tests {
             "1999 Annual report",
             "Section 5 applies to all.",
             "Part of it",
+            "Article premier de la loi",
             "I Love You",
             "a. lower",
             "OK",

@@ -85,7 +85,7 @@ fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
         // Not in a text that has nothing but capitals.
         Form::Capitals if !after.contains(char::is_lowercase) => begins_with_another(after),
         Form::Capitals if is_listed(before, source) => false,
-        _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start), source),
+        _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start - indent(source, span)), source),
     };
     let at = |byte: usize| span.start + byte;
     let (extent, text) = (Span::new(span.start, at(first.len())), Span::new(at(shown.0), at(shown.1)));
@@ -103,6 +103,12 @@ fn is_listed(before: &[Span], source: &str) -> bool {
 fn begins_with_another(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default().trim_end();
     form(first).is_some_and(|(form, _)| form != Form::Capitals)
+}
+
+/// The bytes of blanks before the first line of a block.
+fn indent(source: &str, block: Span) -> usize {
+    let before = &source[..block.start];
+    before.len() - before.trim_end_matches([' ', '\t']).len()
 }
 
 /// True where the first of several lines ends before it is full, and the others are text.
@@ -124,7 +130,9 @@ fn is_above(form: &Form, lines: &[Line], source: &str) -> bool {
         (this.is_some() && mark(line) == this) || self::form(line).is_some_and(|(other, _)| other.is_like(form))
     };
     let is_list = lines[1..].iter().any(is_item);
-    let is_text = lines.last().is_some_and(|last| ends_a_sentence(last.of(source)));
+    // As in the manuals of commands: `NAME` over `ls - list files`.
+    let is_inside = *form == Form::Capitals && lines[1..].iter().all(|line| line.indent > first.indent);
+    let is_text = is_inside || lines.last().is_some_and(|last| ends_a_sentence(last.of(source)));
     is_broken && is_text && !is_list
 }
 

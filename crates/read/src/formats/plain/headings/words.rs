@@ -57,7 +57,7 @@ pub(super) const NUMBERED: &[&str] = &[
 /// The same in Chinese and Japanese, around a number: `第3章`.
 pub(super) const UNITS: &[char] = &['章', '节', '節', '条', '條', '部', '编', '編', '篇', '卷', '巻', '回', '课', '課'];
 
-/// Numbers in words, as chapters have them.
+/// Numbers in words, as chapters have them, and the first one in French and Spanish.
 pub(super) const NUMBERS: &[&str] = &[
     "one",
     "two",
@@ -79,6 +79,10 @@ pub(super) const NUMBERS: &[&str] = &[
     "eighteen",
     "nineteen",
     "twenty",
+    "premier",
+    "première",
+    "primera",
+    "primero",
 ];
 
 /// Headings without a number, as papers, reports and books have them.
