@@ -235,6 +235,12 @@ mod tests {
             outline("======\nManual\n======\n\nUse\n---\nTurn it.\n\nCare\n---\nOil it."),
             ["Manual!", " Use", " Care"]
         );
+        for second in ["INTRODUCTION", "IN SHORT"] {
+            assert_eq!(
+                outline(&format!("USER GUIDE\n\n{second}\n\nIt is one.\n\nSETUP\n\nTurn it on.")),
+                ["USER GUIDE!", &format!(" {second}"), " SETUP"]
+            );
+        }
         assert_eq!(
             outline("FRUIT\n\n1. Red\n\na.\n\n2. Blue\n\nb.\n\nROOTS\n\n1. Long\n\nc.\n\n2. Short\n\nd."),
             ["FRUIT", " 1. Red", " 2. Blue", "ROOTS", " 1. Long", " 2. Short"]

@@ -83,7 +83,9 @@ fn candidate(source: &str, blocks: &[Span], block: usize) -> Option<Candidate> {
     let is_heading = match form {
         Form::Marked(_) => true,
         // Not in a text that has nothing but capitals.
-        Form::Capitals if !after.contains(char::is_lowercase) => begins_with_another(after),
+        Form::Capitals if !after.contains(char::is_lowercase) => {
+            begins_with_another(after) || (is_alone && is_over_heading(blocks, block, source))
+        }
         Form::Capitals if is_listed(before, source) => false,
         _ => is_alone || is_above(&form, &lines(&source[..span.end], span.start - indent(source, span)), source),
     };
@@ -103,6 +105,13 @@ fn is_listed(before: &[Span], source: &str) -> bool {
 fn begins_with_another(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default().trim_end();
     form(first).is_some_and(|(form, _)| form != Form::Capitals)
+}
+
+/// True for a title: the first line of all, over another one in capitals that has text.
+fn is_over_heading(blocks: &[Span], block: usize, source: &str) -> bool {
+    let [_, next, text, ..] = blocks else { return false };
+    let is_capitals = matches!(form(next.of(source)), Some((Form::Capitals, _)));
+    block == 0 && is_capitals && text.of(source).contains(char::is_lowercase)
 }
 
 /// The bytes of blanks before the first line of a block.

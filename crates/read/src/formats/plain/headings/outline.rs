@@ -183,7 +183,9 @@ fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidat
     let bare = of.iter().filter(|style| **style == Style::Bare).count();
     let first = found.first();
     let begins = first.is_some_and(|one| one.block == 0);
-    let titled = begins && bare == 1 && first.is_some_and(|one| one.form == Form::Capitals);
+    // A title has no text of its own, or no other heading in capitals is there.
+    let is_over = found.get(1).is_some_and(|next| next.block == 1 && of[1] == Style::Bare);
+    let titled = begins && (bare == 1 || is_over) && first.is_some_and(|one| one.form == Form::Capitals);
     // Styles in the order in which they are met, each with its depths.
     let mut styles: Vec<(Style, BTreeMap<usize, usize>)> = Vec::new();
     for (one, &style) in found.iter().zip(&of).filter(|(_, style)| **style != Style::Bare) {
@@ -195,7 +197,7 @@ fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidat
     }
     let top = 1 + usize::from(titled);
     // What begins its numbers again under each bare heading is deeper than those.
-    let first_level = top + usize::from(bare > 1 && restarts);
+    let first_level = top + usize::from(bare > 1 + usize::from(titled) && restarts);
     for (level, depth) in (first_level..).zip(styles.iter_mut().flat_map(|(_, depths)| depths.values_mut())) {
         *depth = level;
     }
