@@ -76,7 +76,12 @@ fn marked(line: &str) -> Option<(u8, &str)> {
     let (before, after) = (level(&line[..line.len() - inner.len()]), level(&inner[title.len()..]));
     // A single pair of signs stands apart from the words: `=x=` is none.
     let is_apart = before > 1 || line.starts_with("= ");
-    let is_heading = before == after && before > 0 && is_apart && !title.contains('=') && is_title(title);
+    // `== 2000 – 2005 ==`
+    let is_years = before > 1
+        && title.starts_with(|c: char| c.is_ascii_digit())
+        && title.chars().all(|c| c.is_ascii_digit() || " -–".contains(c))
+        && title.len() >= 4;
+    let is_heading = before == after && before > 0 && is_apart && !title.contains('=') && (is_title(title) || is_years);
     u8::try_from(before).ok().filter(|level| is_heading && *level <= 6).map(|level| (level, title))
 }
 
@@ -206,6 +211,7 @@ mod tests {
         for (line, expected) in [
             ("== History ==", (Form::Marked(2), "History")),
             ("= = Early life = =", (Form::Marked(2), "Early life")),
+            ("= = = 2000 – 2005 = = =", (Form::Marked(3), "2000 – 2005")),
             ("= Title =", (Form::Marked(1), "Title")),
             ("2.1 Animals", (Form::Number(vec![2, 1]), "2.1 Animals")),
             ("12.  \u{201c}Fees\u{201d}", (Form::Number(vec![12]), "12.  \u{201c}Fees\u{201d}")),
@@ -266,6 +272,8 @@ mod tests {
             "x = y = z",
             "=x=",
             "====",
+            "== - - ==",
+            "== 12 ==",
             "a == b",
             "#hashtag",
             "# ",
