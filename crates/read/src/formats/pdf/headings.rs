@@ -15,6 +15,8 @@ const SAME: f64 = 1.05;
 const FURTHEST: f64 = 1.7;
 /// Longest heading, in characters and in words.
 const LONGEST: (usize, usize) = (120, 15);
+/// Most words of a heading that ends with a full stop: what a page puts first, or repeats at its side, are sentences.
+const FULL_STOP: usize = 6;
 /// Most of a text that can be headings: one part of so many. Where there is more, larger letters say something else.
 const MOST: usize = 3;
 
@@ -50,11 +52,13 @@ pub(super) fn headings(text: &str, blocks: &[Block], usual: f64) -> Vec<DecodedH
         let words = block.span.of(text).trim();
         let letters = words.chars().filter(|c| c.is_alphabetic()).count();
         let is_short = words.chars().count() <= LONGEST.0 && words.split_whitespace().count() <= LONGEST.1;
+        let is_sentence = words.ends_with('.') && words.split_whitespace().count() > FULL_STOP;
         // Initials and figures are set in large letters, too.
         *i + 1 < blocks.len()
             && block.size >= usual * LARGER
             && is_short
             && letters >= 2
+            && !is_sentence
             && !words.ends_with([',', ';'])
     };
     let found: Vec<&Block> = blocks.iter().enumerate().filter(is_heading).map(|(_, block)| block).collect();
@@ -108,6 +112,8 @@ mod tests {
             found(&[("T", 30.0), (text, 10.0), ("42 %", 20.0), (text, 10.0), (text, 14.0), ("The end", 14.0)]),
             []
         );
+        let quote = "To be large is not yet to be a heading.";
+        assert_eq!(found(&[(text, 10.0), (quote, 14.0), (text, 10.0)]), []);
         assert_eq!(found(&[("One thing", 14.0), ("Another thing", 14.0), ("A short text", 10.0)]), []);
     }
 }
