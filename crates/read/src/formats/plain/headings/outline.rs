@@ -184,7 +184,8 @@ fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidat
     let first = found.first();
     let begins = first.is_some_and(|one| one.block == 0);
     // A title has no text of its own, or no other heading in capitals is there.
-    let is_over = found.get(1).is_some_and(|next| next.block == 1 && of[1] == Style::Bare);
+    let is_over = first.is_some_and(|one| one.is_alone)
+        && found.get(1).is_some_and(|next| next.block == 1 && of[1] == Style::Bare);
     let titled = begins && (bare == 1 || is_over) && first.is_some_and(|one| one.form == Form::Capitals);
     // Styles in the order in which they are met, each with its depths.
     let mut styles: Vec<(Style, BTreeMap<usize, usize>)> = Vec::new();
