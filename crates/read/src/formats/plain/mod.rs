@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(
             outline(
                 "ACT I\n\nHAMLET\nTo be, or not to be, that is it.\n\nOPHELIA\nHow is he?\n\nHAMLET\nI humbly thank you; \
-                 well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.\n\nGHOST\nI am thy father's spirit.\n\n\
+                 well, well.\n\nOPHELIA\nMy lord, I have remembrances of yours.\n\nGHOST\nI am thy father's spirit.\n\nOSRIC\nMy lord?\n\n\
                  ACT II\n\nGUARD\nHe is gone, and nobody saw him."
             ),
             ["ACT I", "ACT II"]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pericope_api::Span;
 
 use super::Candidate;
-use super::line::{Form, is_untitled};
+use super::line::{Form, form, is_untitled};
 use crate::formats::plain::items::ends_a_sentence;
 
 /// How far the number of a heading may be from the one before: some headings are not recognised.
@@ -111,29 +111,33 @@ fn begins_text(source: &str, listed: &[Candidate], this: &Candidate) -> bool {
     is_listed || last.zip(this.form.number()).is_some_and(|(last, number)| !follows(last, number))
 }
 
-/// Without capitals that are there more than once, alone or over a sentence: speakers, stamps. Where at least half of those with text
-/// below come back, the others with text below are speakers, too.
+/// Without capitals that are there more than once, alone or over a sentence: speakers, stamps. Where at least half of those over a sentence
+/// come back, the others with text below are speakers, too.
 fn distinct(source: &str, blocks: &[Span], found: Vec<Candidate>) -> Vec<Candidate> {
-    let is_capitals = |one: &&Candidate| one.form == Form::Capitals;
-    let mut counts: HashMap<&str, usize> =
-        found.iter().filter(is_capitals).map(|one| (one.text.of(source), 0)).collect();
-    let alone = found.iter().filter(|one| one.is_alone).map(|one| one.text.of(source));
-    let spoken = blocks.iter().filter_map(|block| {
-        let (first, below) = block.of(source).split_once('\n')?;
-        ends_a_sentence(below).then(|| first.trim_end())
-    });
-    for text in alone.chain(spoken) {
-        if let Some(count) = counts.get_mut(text) {
-            *count += 1;
-        }
+    let is_capitals = |one: &Candidate| one.form == Form::Capitals;
+    let spoken: Vec<&str> = blocks.iter().filter_map(|block| speaker(block.of(source))).collect();
+    let alone = found.iter().filter(|one| is_capitals(one) && one.is_alone).map(|one| one.text.of(source));
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for text in alone.chain(spoken.iter().copied()) {
+        *counts.entry(text).or_default() += 1;
     }
-    let comes_back = |one: &&Candidate| counts.get(one.text.of(source)).is_some_and(|&count| count > 1);
-    let above = || found.iter().filter(is_capitals).filter(|one| !one.is_alone);
-    let (back, all) = (above().filter(comes_back).count(), above().count());
-    let are_speakers = back > 0 && 2 * back >= all;
-    let goes = |one: &Candidate| comes_back(&one) || (are_speakers && is_capitals(&one) && !one.is_alone);
-    let keep: Vec<bool> = found.iter().map(|one| !goes(one)).collect();
+    let comes_back = |text: &str| counts.get(text).is_some_and(|&count| count > 1);
+    let back = spoken.iter().filter(|text| comes_back(text)).count();
+    let are_speakers = back > 0 && 2 * back >= spoken.len();
+    let stays = |one: &Candidate| {
+        let goes = comes_back(one.text.of(source)) || (are_speakers && !one.is_alone);
+        !is_capitals(one) || !goes
+    };
+    let keep: Vec<bool> = found.iter().map(stays).collect();
     found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
+}
+
+/// The line in capitals that a block begins with, where a sentence follows.
+fn speaker(block: &str) -> Option<&str> {
+    let (first, below) = block.split_once('\n')?;
+    let first = first.trim_end();
+    let is_capitals = matches!(form(first), Some((Form::Capitals, _)));
+    (is_capitals && ends_a_sentence(below)).then_some(first)
 }
 
 /// Without numbers that do not go on from the one before, and without single ones. Answers which styles begin again.
