@@ -186,6 +186,12 @@ mod tests {
             outline("I. First\n\nA. One\n\nx.\n\nB. Two\n\nx.\n\nII. Second\n\nA. One\n\nx.\n\nB. Two\n\nx."),
             ["I. First", " A. One", " B. Two", "II. Second", " A. One", " B. Two"]
         );
+        assert_eq!(
+            outline(
+                "第1条（適用）\n利用者に適用されます。これは長い文です。\n\n一、概述\n\n内容。\n\n二、方法\n\n1. 动物\n\n蜂。\n\n2. 场地\n\n箱。"
+            ),
+            ["第1条（適用）", " 一、概述", " 二、方法", "  1. 动物", "  2. 场地"]
+        );
     }
 
     #[test]

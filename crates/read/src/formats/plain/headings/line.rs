@@ -26,6 +26,8 @@ pub(super) enum Form {
     Roman(u16),
     /// `B. Results`.
     Letter(u16),
+    /// `二、方法`.
+    Han(u16),
     /// `TERMS OF USE`.
     Capitals,
     /// `References`.
@@ -45,6 +47,7 @@ pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
         .map(Form::Word)
         .or_else(|| numbered(line).map(Form::Number))
         .or_else(|| enumerated(line))
+        .or_else(|| han(line).map(Form::Han))
         .or_else(|| is_known(line).then_some(Form::Known))
         .or_else(|| is_capitals(line).then_some(Form::Capitals))?;
     Some((form, (0, line.len())))
@@ -154,6 +157,23 @@ fn enumerated(line: &str) -> Option<Form> {
     }
 }
 
+/// The number of `二、方法`, from one to ninety-nine.
+fn han(line: &str) -> Option<u16> {
+    let (number, title) = line.split_once('、')?;
+    let one =
+        |text: &str| ["一", "二", "三", "四", "五", "六", "七", "八", "九"].iter().position(|known| *known == text);
+    let value = match number.split_once('十') {
+        None => one(number)? + 1,
+        Some((tens, ones)) => {
+            let tens = if tens.is_empty() { 1 } else { one(tens)? + 1 };
+            10 * tens + if ones.is_empty() { 0 } else { one(ones)? + 1 }
+        }
+    };
+    let is_text = title.contains(['。', '，', '、', '；']) || title.chars().count() > 30;
+    let is_heading = !is_text && begins(title) && is_title(title) && ends(title);
+    u16::try_from(value).ok().filter(|_| is_heading)
+}
+
 fn is_known(line: &str) -> bool {
     let bare = line.strip_suffix(':').unwrap_or(line);
     line.starts_with(char::is_uppercase) && KNOWN.contains(&bare.to_lowercase().as_str())
@@ -220,6 +240,8 @@ mod tests {
             ("IV. Results", (Form::Roman(4), "IV. Results")),
             ("XII", (Form::Roman(12), "XII")),
             ("B. Results", (Form::Letter(2), "B. Results")),
+            ("二、方法", (Form::Han(2), "二、方法")),
+            ("二十一、附则", (Form::Han(21), "二十一、附则")),
             ("TERMS OF USE", (Form::Capitals, "TERMS OF USE")),
             ("References", (Form::Known, "References")),
             ("Zusammenfassung:", (Form::Known, "Zusammenfassung:")),
@@ -278,6 +300,9 @@ mod tests {
             "#hashtag",
             "# ",
             "第一条 为了保护，制定本法。",
+            "一、为了保护，制定本法。",
+            "一、二、三",
+            "東京、大阪",
             "1. This one is a whole sentence of many words that ends.",
             "== a = b ==",
             "Chapter 3 explains how it is done",

@@ -126,8 +126,10 @@ fn is_above(form: &Form, lines: &[Line], source: &str) -> bool {
     let (title, text) = (first.of(source), second.of(source));
     let width = |line: &Line| line.indent + line.of(source).chars().count();
     let widest = lines[1..].iter().map(width).max().unwrap_or(0);
-    let word = text.split_whitespace().next().map_or(0, |word| word.chars().count());
-    let is_counted = matches!(form, Form::Number(_) | Form::Roman(_) | Form::Letter(_));
+    // Chinese and Japanese lines are broken anywhere.
+    let is_unspaced = text.starts_with(|c| c >= '\u{2e80}');
+    let word = if is_unspaced { 1 } else { text.split_whitespace().next().map_or(0, |word| word.chars().count()) };
+    let is_counted = matches!(form, Form::Number(_) | Form::Roman(_) | Form::Letter(_) | Form::Han(_));
     // The items of lists are indented below their first line, and lines are not all broken as late as they could be.
     let is_broken = if is_counted {
         3 * width(first) <= 2 * widest

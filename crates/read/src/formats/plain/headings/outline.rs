@@ -21,6 +21,7 @@ enum Style {
     Number,
     Roman,
     Letter,
+    Han,
     /// By its words alone: as deep as the outermost.
     Bare,
     /// The same under the number of a chapter, whose title it is.
@@ -37,6 +38,7 @@ impl Form {
             Self::Number(_) => Style::Number,
             Self::Roman(_) => Style::Roman,
             Self::Letter(_) => Style::Letter,
+            Self::Han(_) => Style::Han,
             Self::Capitals | Self::Known => Style::Bare,
         }
     }
@@ -58,7 +60,7 @@ impl Form {
     fn number(&self) -> Option<&[u16]> {
         match self {
             Self::Number(parts) => Some(parts),
-            Self::Roman(value) | Self::Letter(value) => Some(std::slice::from_ref(value)),
+            Self::Roman(value) | Self::Letter(value) | Self::Han(value) => Some(std::slice::from_ref(value)),
             _ => None,
         }
     }
@@ -144,7 +146,7 @@ fn speaker(block: &str) -> Option<&str> {
 fn in_order(found: Vec<Candidate>) -> (Vec<Candidate>, bool) {
     let mut out = HashSet::new();
     let mut restarts = false;
-    for style in [Style::Number, Style::Roman, Style::Letter] {
+    for style in [Style::Number, Style::Roman, Style::Letter, Style::Han] {
         // Each chain of numbers, as indices of candidates.
         let mut chains: Vec<Vec<usize>> = Vec::new();
         for (i, one) in found.iter().enumerate().filter(|(_, one)| one.form.style() == style) {
