@@ -55,7 +55,7 @@ pub(super) fn form(line: &str) -> Option<(Form, (usize, usize))> {
 
 /// True for a word and a number without a title, as those that are over it: `CHAPTER I.`
 pub(super) fn is_untitled(line: &str) -> bool {
-    line.split_whitespace().count() == 2 && !line.starts_with(['§', '第']) && worded(line).is_some()
+    line.split_whitespace().count() == 2 && !line.starts_with(['§', '第', '제']) && worded(line).is_some()
 }
 
 /// True for a line that may be the title of the chapter whose number is in the line before, and no sentence.
@@ -88,15 +88,18 @@ fn marked(line: &str) -> Option<(u8, &str)> {
     u8::try_from(before).ok().filter(|level| is_heading && *level <= 6).map(|level| (level, title))
 }
 
-/// `Chapter 3`, `Article IV - Powers`, `§ 5`, `第3章`; answers which word that is.
+/// `Chapter 3`, `Article IV - Powers`, `§ 5`, `第3章`, `제1조`; answers which word that is.
 fn worded(line: &str) -> Option<usize> {
-    if let Some(rest) = line.strip_prefix('第') {
+    if let Some(rest) = line.strip_prefix(['第', '제']) {
         let rest = rest.trim_start_matches(|c: char| {
             c.is_ascii_digit() || "０１２３４５６７８９〇零一二三四五六七八九十百".contains(c)
         });
         let unit = rest.chars().next()?;
         let which = UNITS.iter().position(|&known| known == unit)?;
-        let is_text = rest.contains(['。', '，', '、', '；']) || rest.chars().count() > 30;
+        // `제1조에` is a word of a sentence.
+        let is_word = line.starts_with('제') && rest.chars().nth(1).is_some_and(char::is_alphanumeric);
+        let is_text =
+            is_word || rest.ends_with('.') || rest.contains(['。', '，', '、', '；']) || rest.chars().count() > 30;
         return (!is_text && rest.len() + '第'.len_utf8() < line.len()).then_some(NUMBERED.len() + 1 + which);
     }
     let (which, rest) = if let Some(rest) = line.strip_prefix('§') {
@@ -192,8 +195,8 @@ fn is_capitals(line: &str) -> bool {
         && others < capitals
         && most >= Some(3)
         && is_title(line)
-        // `(APPLAUSE)`
-        && !line.starts_with('(')
+        // `(APPLAUSE)`, `"WHO GOES THERE?"`
+        && !line.starts_with(['(', '"', '“', '«', '„'])
         && !line.ends_with([',', '.', ':', '/', '-'])
 }
 
@@ -262,6 +265,9 @@ mod tests {
             "第3章 概要",
             "第一章总则",
             "Глава 2",
+            "Глава первая. Дорога",
+            "제1장 총칙",
+            "제12조(목적)",
             "Section 1.2 - Scope",
         ] {
             assert!(matches!(form(line), Some((Form::Word(_), _))), "{line:?}");
@@ -308,6 +314,10 @@ mod tests {
             "Chapter 3 explains how it is done",
             "HELLO, WORLD,",
             "(APPLAUSE)",
+            "\"WHO GOES THERE?\"",
+            "제1조에 따라",
+            "제1조 (목적) 이 법은 짧다.",
+            "Глава первая рассказывает о нём",
         ] {
             assert_eq!(shown(line), None, "{line:?}");
         }

@@ -54,10 +54,11 @@ pub(super) const NUMBERED: &[&str] = &[
     "часть",
 ];
 
-/// The same in Chinese and Japanese, around a number: `第3章`.
-pub(super) const UNITS: &[char] = &['章', '节', '節', '条', '條', '部', '编', '編', '篇', '卷', '巻', '回', '课', '課'];
+/// The same in Chinese, Japanese and Korean, around a number: `第3章`.
+pub(super) const UNITS: &[char] =
+    &['章', '节', '節', '条', '條', '部', '编', '編', '篇', '卷', '巻', '回', '课', '課', '장', '절', '조', '편'];
 
-/// Numbers in words, as chapters have them, and the first one in French and Spanish.
+/// Numbers in words, as chapters have them: in French and Spanish the first one.
 pub(super) const NUMBERS: &[&str] = &[
     "one",
     "two",
@@ -83,6 +84,17 @@ pub(super) const NUMBERS: &[&str] = &[
     "première",
     "primera",
     "primero",
+    "первая",
+    "вторая",
+    "третья",
+    "четвертая",
+    "четвёртая",
+    "пятая",
+    "шестая",
+    "седьмая",
+    "восьмая",
+    "девятая",
+    "десятая",
 ];
 
 /// Headings without a number, as papers, reports and books have them.
