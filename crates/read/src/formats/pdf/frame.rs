@@ -96,7 +96,7 @@ fn keep_one(page: &Page, hidden: &mut BTreeSet<usize>) {
 }
 
 /// Size of the letters of the text, in points: that of most of it.
-fn body_size(pages: &[Page]) -> f64 {
+pub(super) fn body_size(pages: &[Page]) -> f64 {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     for line in pages.iter().flat_map(|page| &page.lines) {
         // In tenths of a point.

@@ -1,10 +1,8 @@
 //! Headings by the size of their letters.
 
-use std::collections::HashMap;
-
 use pericope_api::Span;
 
-use super::layout::{Line, Page};
+use super::layout::Line;
 use crate::encoding::DecodedHeading;
 
 /// How much larger than those of the text the letters of a heading are.
@@ -29,25 +27,14 @@ pub(super) struct Block {
     pub(super) size: f64,
 }
 
-/// The size in which most letters of the pages are, in points.
-pub(super) fn usual_size(pages: &[Page]) -> f64 {
-    let mut counts: HashMap<i64, usize> = HashMap::new();
-    for line in pages.iter().flat_map(|page| &page.lines).filter(|line| line.size.is_finite()) {
-        // In quarters of a point.
-        *counts.entry((line.size * 4.0).round() as i64).or_default() += line.text.trim().len();
-    }
-    let most = counts.into_iter().max_by_key(|&(size, count)| (count, std::cmp::Reverse(size)));
-    most.map_or(f64::INFINITY, |(size, _)| size as f64 / 4.0)
-}
-
 /// True where a heading goes on in the next line: such lines are further from each other than those of the text.
-pub(super) fn is_wrapped(before: &Line, line: &Line, usual: f64) -> bool {
+pub(super) fn is_wrapped(before: &Line, line: &Line, body: f64) -> bool {
     let same = before.size < line.size * SAME && line.size < before.size * SAME;
-    same && line.size >= usual * LARGER && line.gap > 0.0 && line.gap <= line.size * FURTHEST
+    same && line.size >= body * LARGER && line.gap > 0.0 && line.gap <= line.size * FURTHEST
 }
 
-/// The headings among the blocks of a text whose letters are of the `usual` size: the larger, the higher their level.
-pub(super) fn headings(text: &str, blocks: &[Block], usual: f64) -> Vec<DecodedHeading> {
+/// The headings among the blocks of a text whose text is of the size `body`: the larger, the higher their level.
+pub(super) fn headings(text: &str, blocks: &[Block], body: f64) -> Vec<DecodedHeading> {
     let is_heading = |(i, block): &(usize, &Block)| {
         let words = block.span.of(text).trim();
         let letters = words.chars().filter(|c| c.is_alphabetic()).count();
@@ -55,7 +42,7 @@ pub(super) fn headings(text: &str, blocks: &[Block], usual: f64) -> Vec<DecodedH
         let is_sentence = words.ends_with('.') && words.split_whitespace().count() > FULL_STOP;
         // Initials and figures are set in large letters, too.
         *i + 1 < blocks.len()
-            && block.size >= usual * LARGER
+            && block.size >= body * LARGER
             && is_short
             && letters >= 2
             && !is_sentence

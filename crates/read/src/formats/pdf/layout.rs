@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use pericope_api::Span;
 
-use super::frame::frame;
-use super::headings::{Block, headings, is_wrapped, usual_size};
+use super::frame::{body_size, frame};
+use super::headings::{Block, headings, is_wrapped};
 use crate::encoding::DecodedHeading;
 
 /// A line of a page.
@@ -45,7 +45,7 @@ pub(super) fn text(pages: &[Page]) -> Text {
     let typical = typical_gap(pages);
     let full = full_width(pages);
     let words = words(pages);
-    let usual = usual_size(pages);
+    let body = body_size(pages);
     let mut out = String::new();
     // Paragraphs by the size of their first letters.
     let mut blocks: Vec<Block> = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn text(pages: &[Page]) -> Text {
                 out.push_str(text);
                 continue;
             };
-            let apart = is_apart(before, line, typical) && !is_wrapped(before, line, usual);
+            let apart = is_apart(before, line, typical) && !is_wrapped(before, line, body);
             let short = before.text.trim().chars().count() * 10 < full * 7;
             if apart {
                 out.push_str("\n\n");
@@ -95,7 +95,7 @@ pub(super) fn text(pages: &[Page]) -> Text {
     if let Some(last) = blocks.last_mut() {
         last.span.end = out.len();
     }
-    let headings = headings(&out, &blocks, usual);
+    let headings = headings(&out, &blocks, body);
     out.push('\n');
     Text { text: out, headings }
 }

@@ -76,7 +76,8 @@ fn paragraphs(source: &str, from: usize) -> impl Iterator<Item = Span> + '_ {
         at += source[at..].len() - source[at..].trim_start().len();
         let start = at;
         for line in source[start..].split_inclusive('\n') {
-            if line.trim().is_empty() || (at > start && is_marked(line.trim())) {
+            let text = line.trim();
+            if text.is_empty() || (at > start && is_marked(text)) {
                 break;
             }
             at += line.len();

@@ -50,10 +50,7 @@ pub(super) fn headings(source: &str, blocks: &[Span], given: &[DecodedHeading]) 
         let whole = form.map(|form| Candidate { block, extent, text: extent, form, is_alone: true });
         found.extend(whole.or_else(|| candidate(source, blocks, block)));
     }
-    let (found, titled) = outline::outline(source, blocks, found);
-    let heading =
-        |(one, level): (Candidate, u8)| PlainHeading { block: one.block, extent: one.extent, text: one.text, level };
-    (found.into_iter().map(heading).collect(), titled)
+    outline::outline(source, blocks, found)
 }
 
 /// True for a line that is a heading wherever it stands: `== History ==`.

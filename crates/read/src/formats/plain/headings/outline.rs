@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pericope_api::Span;
 
-use super::Candidate;
 use super::line::{Form, form, is_untitled};
+use super::{Candidate, PlainHeading};
 use crate::formats::plain::items::ends_a_sentence;
 
 /// How far the number of a heading may be from the one before: some headings are not recognised.
@@ -67,7 +67,7 @@ impl Form {
 }
 
 /// The headings among `found`, with their levels from 1; and whether the first one is the title of the document.
-pub(super) fn outline(source: &str, blocks: &[Span], found: Vec<Candidate>) -> (Vec<(Candidate, u8)>, bool) {
+pub(super) fn outline(source: &str, blocks: &[Span], found: Vec<Candidate>) -> (Vec<PlainHeading>, bool) {
     let found = with_text(source, found);
     let found = distinct(source, blocks, found);
     let (mut found, restarts) = in_order(found);
@@ -115,8 +115,11 @@ fn begins_text(source: &str, listed: &[Candidate], this: &Candidate) -> bool {
 
 /// Without capitals that are there more than once, alone or over a sentence: speakers, stamps. Where at least half of those over a sentence
 /// come back, the others with text below are speakers, too.
-fn distinct(source: &str, blocks: &[Span], found: Vec<Candidate>) -> Vec<Candidate> {
+fn distinct(source: &str, blocks: &[Span], mut found: Vec<Candidate>) -> Vec<Candidate> {
     let is_capitals = |one: &Candidate| one.form == Form::Capitals;
+    if !found.iter().any(is_capitals) {
+        return found;
+    }
     let spoken: Vec<&str> = blocks.iter().filter_map(|block| speaker(block.of(source))).collect();
     let alone = found.iter().filter(|one| is_capitals(one) && one.is_alone).map(|one| one.text.of(source));
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -130,8 +133,8 @@ fn distinct(source: &str, blocks: &[Span], found: Vec<Candidate>) -> Vec<Candida
         let goes = comes_back(one.text.of(source)) || (are_speakers && !one.is_alone);
         !is_capitals(one) || !goes
     };
-    let keep: Vec<bool> = found.iter().map(stays).collect();
-    found.into_iter().zip(keep).filter_map(|(one, keep)| keep.then_some(one)).collect()
+    found.retain(stays);
+    found
 }
 
 /// The line in capitals that a block begins with, where a sentence follows.
@@ -151,15 +154,16 @@ fn in_order(found: Vec<Candidate>) -> (Vec<Candidate>, bool) {
         let mut chains: Vec<Vec<usize>> = Vec::new();
         for (i, one) in found.iter().enumerate().filter(|(_, one)| one.form.style() == style) {
             let Some(number) = one.form.number() else { continue };
-            let last = chains.last().and_then(|chain| found[*chain.last()?].form.number());
-            if last.is_some_and(|last| follows(last, number)) {
-                if let Some(chain) = chains.last_mut() {
-                    chain.push(i);
+            let goes_on = |chain: &[usize]| {
+                let last = chain.last().and_then(|&last| found[last].form.number());
+                last.is_some_and(|last| follows(last, number))
+            };
+            match chains.last_mut() {
+                Some(chain) if goes_on(chain) => chain.push(i),
+                Some(_) if number.iter().any(|part| *part > 1) => {
+                    out.insert(i);
                 }
-            } else if last.is_none() || number.iter().all(|part| *part <= 1) {
-                chains.push(vec![i]);
-            } else {
-                out.insert(i);
+                _ => chains.push(vec![i]),
             }
         }
         out.extend(chains.iter().filter(|chain| chain.len() < 2).flatten());
@@ -177,7 +181,8 @@ fn follows(last: &[u16], next: &[u16]) -> bool {
     }
 }
 
-fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidate, u8)>, bool) {
+/// The headings with their levels, and whether the first one is the title of the document.
+fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<PlainHeading>, bool) {
     let style = |at: usize| {
         let (one, before) = (&found[at], at.checked_sub(1).map(|before| &found[before]));
         let is_below = |before: &Candidate| before.is_alone && before.block + 1 == one.block;
@@ -213,13 +218,12 @@ fn levels(source: &str, found: Vec<Candidate>, restarts: bool) -> (Vec<(Candidat
         None => top,
     };
     let marked = first.is_some_and(|one| {
-        matches!(one.form, Form::Given(_) | Form::Marked(_) | Form::Underlined(_))
-            && level(&one.form, one.form.style()) == 1
+        matches!(one.form, Form::Given(_) | Form::Marked(_) | Form::Underlined(_)) && level(&one.form, of[0]) == 1
     });
-    let mut levelled: Vec<(Candidate, u8)> = Vec::with_capacity(found.len());
-    for (i, (one, style)) in found.into_iter().zip(of).enumerate() {
-        let level = if titled && i == 0 { 1 } else { level(&one.form, style) };
-        levelled.push((one, u8::try_from(level).unwrap_or(u8::MAX)));
-    }
-    (levelled, titled || (begins && marked))
+    let heading = |(i, one): (usize, &Candidate)| {
+        let level = if titled && i == 0 { 1 } else { level(&one.form, of[i]) };
+        let level = u8::try_from(level).unwrap_or(u8::MAX);
+        PlainHeading { block: one.block, extent: one.extent, text: one.text, level }
+    };
+    (found.iter().enumerate().map(heading).collect(), titled || (begins && marked))
 }
